@@ -1,0 +1,91 @@
+/** The nine upstream identifiers, in the order the API lists them. */
+export const providerNames = [
+  'twilio',
+  'vonage',
+  'infobip',
+  'sinch',
+  'plivo',
+  'telnyx',
+  'messagebird',
+  'africastalking',
+  'smpp',
+] as const;
+
+export type ProviderName = (typeof providerNames)[number];
+
+export type SendRequest = {
+  /** E.164 with the leading `+`; an adapter strips it where its upstream wants none. */
+  to: string;
+  /** Alphanumeric sender id, short code or long number, as the caller gave it. */
+  from: string;
+  body: string;
+  encoding: 'gsm7' | 'ucs2';
+  segments: number;
+  /** Absolute URL at which this attempt's receipts are awaited; unguessable. */
+  callbackUrl: string;
+  /** Our name for the attempt, for upstreams that echo a client reference (at most 64 characters, base64url). */
+  ref: string;
+};
+
+/** Why an upstream will never take this message. Each class stops the chain. */
+export type RejectionClass = 'invalid_recipient' | 'invalid_sender' | 'invalid_content' | 'blocked' | 'billing';
+
+/** What became of one attempt. Outcomes are data; an adapter throws only on bugs. */
+export type SendResult =
+  | { outcome: 'accepted'; providerMessageId: string }
+  | {
+      outcome: 'rejected';
+      class: RejectionClass;
+      /** The upstream's own code and text, for the operator. */
+      code: string;
+      message: string;
+      /** The recipient opted out at this upstream: a suppression follows. */
+      optOut?: boolean;
+    }
+  | {
+      outcome: 'retryable';
+      /** `credentials` (ours to fix) opens the breaker at once. `throttled` and `unavailable` count against it. */
+      reason: 'throttled' | 'unavailable' | 'credentials';
+      code: string;
+      message: string;
+      retryAfterMs?: number;
+    }
+  /** The request was written and no answer came: the upstream may have the message. */
+  | { outcome: 'unknown'; code: string; message: string };
+
+/** What one receipt says. `sent` is any intermediate state and moves nothing. */
+export type Receipt = {
+  providerMessageId: string;
+  state: 'sent' | 'delivered' | 'undelivered' | 'failed';
+  /** The upstream's own code and text where the state is a failure. */
+  code?: string;
+  message?: string;
+  optOut?: boolean;
+  /** Set where one call carries receipts of several messages and each names its ref itself. */
+  ref?: string;
+};
+
+export type ReceiptRequest = {
+  method: string;
+  /** The public URL the upstream called, rebuilt from configuration: signatures cover it. */
+  url: string;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  rawBody: Buffer;
+};
+
+export type ReceiptReading =
+  | { ok: true; receipts: Receipt[] }
+  /** `forged`: the signature is missing, wrong or stale. `malformed`: signed but not understood. */
+  | { ok: false; problem: 'forged' | 'malformed'; reason: string };
+
+/**
+ * One upstream. `send` resolves within `timeoutMs` of the adapter's settings, holds no more than a bounded answer in memory, and never
+ * logs. `readReceipts` is pure: it verifies the upstream's own signature and reads the states.
+ */
+export type Provider = {
+  readonly name: ProviderName;
+  send(request: SendRequest): Promise<SendResult>;
+  readReceipts(request: ReceiptRequest): ReceiptReading;
+  /** Lets running requests end, then closes the connections. */
+  close(): Promise<void>;
+};
