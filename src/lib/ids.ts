@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import { fromUUID, toUUID } from 'typeid-js';
+import { fromUUID, toUUID, type TypeId } from 'typeid-js';
 import { V7Generator } from 'uuidv7';
 import type { Clock } from './clock.ts';
 
@@ -33,7 +33,7 @@ export function toPublicId(prefix: IdPrefix, uuid: string): string {
 export function fromPublicId(prefix: IdPrefix, text: string): string | undefined {
   if (text.length !== prefix.length + 27 || !text.startsWith(`${prefix}_`)) return undefined;
   if (!/^[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(text.slice(prefix.length + 1))) return undefined;
-  return toUUID(text as `${IdPrefix}_${string}`);
+  return toUUID(text as TypeId<IdPrefix>);
 }
 
 /** The millisecond a UUIDv7 was made at. */
