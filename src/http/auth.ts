@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { ApiError } from '../lib/errors.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Caller } from './caller.ts';
+
+/** Finds the caller behind a key's SHA-256, or undefined where no such key was ever made. */
+export type FindCaller = (keyHash: Buffer) => Promise<Caller | undefined>;
+
+const keyForm = /^ds_live_[0-9A-Za-z]{40}$/;
+
+/** Keys are long random strings: one round of SHA-256 is enough, and the look-up by hash leaks no timing of the key itself. */
+export function hashKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}
+
+function bearerOf(request: FastifyRequest): string {
+  const [scheme, token, ...rest] = (request.headers.authorization ?? '').split(' ');
+  if (scheme?.toLowerCase() !== 'bearer' || token === undefined || rest.length > 0 || !keyForm.test(token)) {
+    throw new ApiError('unauthorized', 'Send a valid API key in the header "Authorization: Bearer <API_KEY>".');
+  }
+  return token;
+}
+
+/** IPv4 addresses reach a dual-stack socket as `::ffff:192.0.2.1`; allow-lists hold plain IPv4. */
+function plainAddress(address: string): string {
+  return address.startsWith('::ffff:') ? address.slice(7) : address;
+}
+
+/**
+ * Authenticates a request: fills `request.caller`, or throws `unauthorized` (no, unknown, revoked or expired key; closed account) or
+ * `forbidden` (address or scope; spec: Authentication).
+ */
+export function createAuthenticate(find: FindCaller, clock: Clock) {
+  return async function authenticate(request: FastifyRequest): Promise<void> {
+    const caller = await find(hashKey(bearerOf(request)));
+    if (caller === undefined || !caller.isActive || caller.accountStatus === 'closed') {
+      throw new ApiError('unauthorized', 'This API key is not valid or was revoked. Use an active key.');
+    }
+    if (caller.expiresAtMs !== null && caller.expiresAtMs <= clock.now()) {
+      throw new ApiError('unauthorized', 'This API key has expired. Use a current key.');
+    }
+    if (caller.allowedIps !== null && !caller.allowedIps.includes(plainAddress(request.ip))) {
+      throw new ApiError('forbidden', `Requests from ${plainAddress(request.ip)} are not on this key's allow-list.`);
+    }
+    request.caller = caller;
+  };
+}
+
+/** Checks what a route declares in its `config` against the caller. Runs after authentication and the rate limit. */
+export async function authorize(request: FastifyRequest): Promise<void> {
+  const { anyScopeOf = [], sends = false } = request.routeOptions.config;
+  const { permissions, accountStatus } = request.caller;
+  if (anyScopeOf.length > 0 && !anyScopeOf.some((scope) => permissions.includes(scope))) {
+    throw new ApiError('forbidden', `This API key lacks the permission ${anyScopeOf.join(' or ')}.`);
+  }
+  if (sends && accountStatus === 'suspended') {
+    throw new ApiError(
+      'account_suspended',
+      'This account is suspended and cannot send. Contact the operator of the service.',
+    );
+  }
+}

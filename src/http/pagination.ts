@@ -1,0 +1,22 @@
+import { Type, type Static } from 'typebox';
+
+export const paginationSchema = Type.Object({
+  page: Type.Integer(),
+  limit: Type.Integer(),
+  total: Type.Integer(),
+  pages: Type.Integer(),
+  has_more: Type.Boolean(),
+});
+
+export type Pagination = Static<typeof paginationSchema>;
+
+/** Query parameters of every paged list (spec: Limits). */
+export const pageQuery = {
+  page: Type.Integer({ minimum: 1, default: 1, description: 'Which page, from 1.' }),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'Items on a page.' }),
+};
+
+export function paginationOf(page: number, limit: number, total: number): Pagination {
+  const pages = Math.ceil(total / limit);
+  return { page, limit, total, pages, has_more: page < pages };
+}
