@@ -1,0 +1,120 @@
+import { formatTime } from '../lib/clock.ts';
+import type { FaultBoard, Faults } from './faults.ts';
+import type { Journal, NumberedEntry } from './journal.ts';
+import type { WireResponse } from './upstream.ts';
+
+const LIST_LIMIT_DEFAULT = 100;
+const LIST_LIMIT_MAX = 100_000;
+const LATENCY_MS_MAX = 60_000;
+
+const PROVIDERS_PATH = '/control/providers';
+
+export type Control = {
+  handle(request: { method: string; path: string; query: URLSearchParams; body: string }): WireResponse;
+};
+
+/** The simulator's own API, for tests, demos and benchmarks. */
+export function createControl(options: {
+  providers: readonly string[];
+  journal: Journal;
+  faults: FaultBoard;
+  reset: () => void;
+}): Control {
+  const { providers, journal, faults, reset } = options;
+
+  const describe = (id: string) => ({ id, ...faults.get(id) });
+
+  function changeFaults(id: string, body: string): WireResponse {
+    if (!providers.includes(id)) return problem(404, `There is no provider ${id}; there are ${providers.join(', ')}.`);
+    const change = parseFaults(body);
+    if (typeof change === 'string') return problem(400, change);
+    faults.set(id, change);
+    return json(200, describe(id));
+  }
+
+  return {
+    handle({ method, path, query, body }) {
+      if (method === 'GET' && path === '/control/messages') return listMessages(journal, query);
+      if (method === 'GET' && path === PROVIDERS_PATH) return json(200, { providers: providers.map(describe) });
+      if (method === 'POST' && path.startsWith(`${PROVIDERS_PATH}/`)) {
+        return changeFaults(path.slice(PROVIDERS_PATH.length + 1), body);
+      }
+      if (method === 'POST' && path === '/control/reset') {
+        reset();
+        return json(200, { reset: true });
+      }
+      return problem(404, `There is no ${method} ${path}.`);
+    },
+  };
+}
+
+function listMessages(journal: Journal, query: URLSearchParams): WireResponse {
+  const limit = Number(query.get('limit') ?? LIST_LIMIT_DEFAULT);
+  if (!Number.isInteger(limit) || limit < 1 || limit > LIST_LIMIT_MAX) {
+    return problem(400, `limit must be a whole number from 1 to ${LIST_LIMIT_MAX}.`);
+  }
+  // An unescaped `+` of a query is a space.
+  const to = query.get('to')?.replace(/^ /, '+');
+  const { entries, total } = journal.list({ to, limit });
+  return json(200, { messages: entries.map(describeEntry), total });
+}
+
+function describeEntry({ sequence, entry }: NumberedEntry): object {
+  const { provider, receivedAt, to, submission, outcome, message, request } = entry;
+  return {
+    sequence,
+    provider,
+    receivedAt: formatTime(receivedAt),
+    to: to ?? null,
+    from: submission?.from ?? null,
+    text: submission?.text ?? null,
+    reference: submission?.reference ?? null,
+    callbackUrl: submission?.callbackUrl ?? null,
+    outcome,
+    providerMessageId: message?.id ?? null,
+    receipts: (message?.receipts ?? []).map(({ at, ...receipt }) => ({ ...receipt, at: formatTime(at) })),
+    request: request ?? null,
+  };
+}
+
+const faultRules: { readonly [Name in keyof Faults]: { holds: (value: unknown) => boolean; must: string } } = {
+  outage: { holds: (value) => typeof value === 'boolean', must: 'be true or false' },
+  latencyMs: {
+    holds: (value) => Number.isInteger(value) && isBetween(value, 0, LATENCY_MS_MAX),
+    must: `be a whole number from 0 to ${LATENCY_MS_MAX}`,
+  },
+  errorRate: { holds: (value) => isBetween(value, 0, 1), must: 'be a number from 0 to 1' },
+};
+
+/** The change asked for, or what is wrong with it. What is left out stays as it is. */
+function parseFaults(body: string): Partial<Faults> | string {
+  let change: unknown;
+  try {
+    change = JSON.parse(body);
+  } catch {
+    return 'The body must be JSON.';
+  }
+  if (typeof change !== 'object' || change === null || Array.isArray(change)) return 'The body must be a JSON object.';
+
+  for (const [name, value] of Object.entries(change)) {
+    if (!isFaultName(name)) return `There is no setting ${name}; there are ${Object.keys(faultRules).join(', ')}.`;
+    if (!faultRules[name].holds(value)) return `${name} must ${faultRules[name].must}.`;
+  }
+  return change;
+}
+
+function isFaultName(name: string): name is keyof Faults {
+  return Object.hasOwn(faultRules, name);
+}
+
+function isBetween(value: unknown, min: number, max: number): boolean {
+  return typeof value === 'number' && value >= min && value <= max;
+}
+
+function problem(status: number, error: string): WireResponse {
+  return json(status, { error });
+}
+
+function json(status: number, body: object): WireResponse {
+  return { status, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+}

@@ -1,0 +1,18 @@
+import type { Upstream } from '../upstream.ts';
+import { twilio } from './twilio.ts';
+import { vonage } from './vonage.ts';
+
+/** Every upstream the simulator speaks. The key is its base path and its name in the control API. */
+export const upstreams = {
+  twilio,
+  vonage,
+} as const satisfies Record<string, Upstream>;
+
+export type ProviderId = keyof typeof upstreams;
+
+export type SimulatorCredentials = { readonly [Id in ProviderId]: (typeof upstreams)[Id]['credentials'] };
+
+/** The demo account of each upstream: fixed, so that a simulator in another process is known without asking it. */
+export const simulatorCredentials = Object.fromEntries(
+  Object.entries(upstreams).map(([id, { credentials }]) => [id, credentials]),
+) as SimulatorCredentials;

@@ -1,0 +1,245 @@
+import { createHmac, hash, randomUUID } from 'node:crypto';
+import type { Message } from '../message.ts';
+import type { ReceiptStatus, Refusal } from '../scenario.ts';
+import { segmentCount } from '../segments.ts';
+import type { Reading, Submission, Upstream, WireRequest, WireResponse } from '../upstream.ts';
+
+const credentials = {
+  apiKey: 'a7c93e51',
+  apiSecret: 'Tq4vXb8ZrM2nKd6W',
+  signatureSecret: 'r5HnY2kVw8PzQj3LxC7mGd4TbS9fAe6UuN1oIi0E',
+};
+
+const TEXT_LENGTH_MAX = 1_000;
+const CLIENT_REF_LENGTH_MAX = 100;
+const TTL_SECONDS_MAX = 604_800;
+
+const ERRORS = 'https://developer.vonage.com/api-errors';
+const MESSAGES_PATH = '/v1/messages';
+// A price per segment, as the `submitted` callback states it.
+const PRICE_EUR = 0.0333;
+
+const jsonHeaders = { 'Content-Type': 'application/json' };
+const problemHeaders = { 'Content-Type': 'application/problem+json' };
+const JWT_HEADER = Buffer.from('{"alg":"HS256","typ":"JWT"}').toString('base64url');
+const expectedAuthorization = `Basic ${btoa(`${credentials.apiKey}:${credentials.apiSecret}`)}`;
+
+// Unanswered callbacks are tried for a day in truth; four times are enough to see that a receiver came back.
+const RETRY_DELAYS_MS = [1_000, 5_000, 25_000];
+
+/** Messages API v1, channel `sms`: JSON in and out, callbacks signed with a JWT. */
+export const vonage: Upstream<typeof credentials> = {
+  credentials,
+  nativePaths: [MESSAGES_PATH],
+  read,
+  newMessageId: () => randomUUID(),
+  accepted: (message) => ({
+    status: 202,
+    headers: jsonHeaders,
+    body: `{"message_uuid":"${message.id}"}`,
+  }),
+  refused: (_submission, refusal) => refusals[refusal](),
+  throttled: (retryAfterSeconds) => ({
+    ...problem(429, '/messages#1000', 'Throttled', 'The submission capacity of this account is exceeded.'),
+    headers: { ...problemHeaders, 'Retry-After': String(retryAfterSeconds) },
+  }),
+  unavailable: () => problem(503, '/messages#1030', 'Internal error', 'The platform could not process the request.'),
+
+  callback(message, callbackUrl, status, now) {
+    const body = JSON.stringify(callbackBody(message, status, now));
+    const token = signVonageCallback(credentials, body, { iat: Math.floor(now / 1000), jti: randomUUID() });
+    return { url: callbackUrl, headers: { ...jsonHeaders, Authorization: `Bearer ${token}` }, body };
+  },
+
+  callbackRetryDelayMs: (attempt, result) =>
+    typeof result === 'number' && result >= 200 && result <= 205 ? undefined : RETRY_DELAYS_MS[attempt - 1],
+};
+
+/** The JWT of a callback: HS256 under the signature secret, over claims that carry the body's SHA-256. */
+export function signVonageCallback(
+  { apiKey, signatureSecret }: { apiKey: string; signatureSecret: string },
+  body: string,
+  { iat, jti }: { iat: number; jti: string },
+): string {
+  const claims = { iat, jti, iss: 'Vonage', payload_hash: hash('sha256', body, 'hex'), api_key: apiKey };
+  const signed = `${JWT_HEADER}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
+  return `${signed}.${createHmac('sha256', signatureSecret).update(signed).digest('base64url')}`;
+}
+
+function read(request: WireRequest): Reading {
+  if (request.path !== MESSAGES_PATH || request.method !== 'POST') {
+    return {
+      kind: 'answer',
+      response: problem(404, '#not-found', 'Not Found', 'The requested resource does not exist.'),
+    };
+  }
+  const fields = parseFields(request.body);
+  const to = typeof fields?.['to'] === 'string' ? `+${fields['to']}` : undefined;
+  if (request.headers.authorization !== expectedAuthorization) {
+    return {
+      kind: 'invalid',
+      to,
+      response: problem(401, '#unauthorized', 'Unauthorized', 'You did not provide correct credentials.'),
+    };
+  }
+  const invalid = fields === undefined ? [parameter('body', 'must be a JSON object')] : invalidParameters(fields);
+  if (fields === undefined || invalid.length > 0) return { kind: 'invalid', to, response: invalidParams(invalid) };
+  return { kind: 'send', submission: submissionOf(fields) };
+}
+
+type Fields = Record<string, unknown>;
+type InvalidParameter = { name: string; reason: string };
+
+function parseFields(body: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+type Rule = { name: string; required?: boolean; reason: string; holds: (value: unknown) => boolean };
+
+/** Only `sms` of type `text`, and only v1 callbacks: the rest of the Messages API is not simulated. */
+const rules: readonly Rule[] = [
+  { name: 'channel', required: true, reason: 'must be `sms`', holds: (value) => value === 'sms' },
+  { name: 'message_type', required: true, reason: 'must be `text`', holds: (value) => value === 'text' },
+  {
+    name: 'to',
+    required: true,
+    reason: 'must be 7 to 15 digits, without `+` or `00`',
+    holds: matches(/^[1-9]\d{6,14}$/),
+  },
+  {
+    name: 'from',
+    required: true,
+    reason: 'must be up to 15 digits, or up to 11 letters and digits',
+    holds: matches(/^(?:\d{3,15}|[A-Za-z0-9 ]{1,11})$/),
+  },
+  {
+    name: 'text',
+    required: true,
+    reason: `must be 1 to ${TEXT_LENGTH_MAX} characters`,
+    holds: (value) => isText(value, TEXT_LENGTH_MAX),
+  },
+  {
+    name: 'client_ref',
+    reason: `must be 1 to ${CLIENT_REF_LENGTH_MAX} characters`,
+    holds: (value) => isText(value, CLIENT_REF_LENGTH_MAX),
+  },
+  { name: 'webhook_url', reason: 'must be an HTTP URL', holds: isHttpUrl },
+  { name: 'webhook_version', reason: 'must be `v1`', holds: (value) => value === 'v1' },
+  {
+    name: 'ttl',
+    reason: `must be a whole number from 20 to ${TTL_SECONDS_MAX}`,
+    holds: (value) => Number.isInteger(value) && Number(value) >= 20 && Number(value) <= TTL_SECONDS_MAX,
+  },
+  { name: 'trusted_recipient', reason: 'must be a boolean', holds: (value) => typeof value === 'boolean' },
+  {
+    name: 'sms',
+    reason: 'must be an object whose encoding_type is `text`, `unicode` or `auto`',
+    holds: (value) =>
+      isObject(value) && [undefined, 'text', 'unicode', 'auto'].some((type) => type === value['encoding_type']),
+  },
+];
+
+function invalidParameters(fields: Fields): InvalidParameter[] {
+  return rules.flatMap(({ name, required, reason, holds }) => {
+    const value = fields[name];
+    if (value === undefined) return required === true ? [parameter(name, 'is required')] : [];
+    return holds(value) ? [] : [parameter(name, reason)];
+  });
+}
+
+function parameter(name: string, reason: string): InvalidParameter {
+  return { name, reason: `\`${name}\` ${reason}` };
+}
+
+function matches(pattern: RegExp): (value: unknown) => boolean {
+  return (value) => typeof value === 'string' && pattern.test(value);
+}
+
+function isText(value: unknown, lengthMax: number): boolean {
+  return typeof value === 'string' && value.length > 0 && value.length <= lengthMax;
+}
+
+function isHttpUrl(value: unknown): boolean {
+  return typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value);
+}
+
+function submissionOf(fields: Fields): Submission {
+  return {
+    to: `+${String(fields['to'])}`,
+    from: String(fields['from']),
+    text: String(fields['text']),
+    callbackUrl: optionalString(fields['webhook_url']),
+    reference: optionalString(fields['client_ref']),
+  };
+}
+
+function optionalString(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+const refusals: Record<Refusal, () => WireResponse> = {
+  invalid_recipient: () =>
+    problem(
+      422,
+      '/messages#1170',
+      'Invalid or missing MSISDN param',
+      'The phone number in `to` is missing or invalid.',
+    ),
+  opted_out: () =>
+    problem(422, '/messages#1240', 'Illegal number', 'The recipient has opted out of messages from this sender.'),
+  no_funds: () =>
+    problem(402, '#low-balance', 'Low balance', 'The balance of this account is too low for this request.'),
+};
+
+const wireStatuses: Record<ReceiptStatus, { status: string; error?: { code: string; detail: string } }> = {
+  sent: { status: 'submitted' },
+  delivered: { status: 'delivered' },
+  failed: { status: 'rejected', error: { code: '1190', detail: 'Absent Subscriber Permanent' } },
+  expired: { status: 'rejected', error: { code: '1360', detail: 'TTL was activated' } },
+};
+
+function callbackBody(message: Message, status: ReceiptStatus, now: number): object {
+  const { to, from, text, reference } = message.submission;
+  const { status: wireStatus, error } = wireStatuses[status];
+  const segments = segmentCount(text);
+  return {
+    message_uuid: message.id,
+    to: to.slice(1),
+    from,
+    timestamp: new Date(now).toISOString(),
+    status: wireStatus,
+    channel: 'sms',
+    client_ref: reference,
+    ...(status === 'sent' && {
+      usage: { currency: 'EUR', price: (PRICE_EUR * segments).toFixed(4) },
+      sms: { count_total: String(segments) },
+    }),
+    ...(error && {
+      error: {
+        type: `${ERRORS}/messages#${error.code}`,
+        title: error.code,
+        detail: error.detail,
+        instance: message.id,
+      },
+    }),
+  };
+}
+
+function invalidParams(parameters: InvalidParameter[]): WireResponse {
+  const detail = 'The value of one or more parameters is invalid.';
+  return problem(422, '/messages#1150', 'Invalid params', detail, { invalid_parameters: parameters });
+}
+
+function problem(status: number, type: string, title: string, detail: string, more?: object): WireResponse {
+  const body = { type: ERRORS + type, title, detail, instance: randomUUID().replaceAll('-', ''), ...more };
+  return { status, headers: problemHeaders, body: JSON.stringify(body) };
+}

@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import type { Message } from '../../src/simulator/message.ts';
+import { createReceipts, POSTS_MAX } from '../../src/simulator/receipts.ts';
+import { scenarioOf } from '../../src/simulator/scenario.ts';
+import type { CallbackResult } from '../../src/simulator/upstream.ts';
+import { twilio } from '../../src/simulator/upstreams/twilio.ts';
+
+function acceptedNow(): Message {
+  const to = '+447700900123';
+  const submission = { to, from: 'HELIO', text: 'Hello', callbackUrl: 'http://127.0.0.1/', reference: undefined };
+  const id = twilio.newMessageId(submission);
+  return { id, provider: 'twilio', submission, scenario: scenarioOf(to), acceptedAt: systemClock.now(), receipts: [] };
+}
+
+/** A receiver that answers nothing until told. */
+function stalled() {
+  const posts: ((result: CallbackResult) => void)[] = [];
+  return {
+    posts,
+    client: { post: (_callback: unknown, done: (result: CallbackResult) => void) => void posts.push(done) },
+  };
+}
+
+it('posts no more than a bounded number at a time, and the next as soon as one ended', () => {
+  const { posts, client } = stalled();
+  const receipts = createReceipts({ clock: systemClock, client, deliveryDelayMs: 0 });
+  for (let index = 0; index < POSTS_MAX + 10; index += 1) receipts.schedule(acceptedNow(), twilio);
+  expect(posts).toHaveLength(POSTS_MAX);
+  posts[0]?.(204);
+  expect(posts).toHaveLength(POSTS_MAX + 1);
+});
+
+it('drops a receipt when too many wait, and its message says so', () => {
+  const { client } = stalled();
+  const receipts = createReceipts({ clock: systemClock, client, deliveryDelayMs: 0, waitingMax: 5 });
+  const messages = Array.from({ length: POSTS_MAX + 6 }, acceptedNow);
+  for (const message of messages) receipts.schedule(message, twilio);
+  expect(messages.at(-2)?.receipts).toEqual([]);
+  expect(messages.at(-1)?.receipts).toMatchObject([{ status: 'sent', attempt: 1, result: 'dropped' }]);
+});
+
+it('posts a long backlog completely and in order', () => {
+  const { posts, client } = stalled();
+  const receipts = createReceipts({ clock: systemClock, client, deliveryDelayMs: 0 });
+  const messages = Array.from({ length: 5_000 }, acceptedNow);
+  for (const message of messages) receipts.schedule(message, twilio);
+  for (let index = 0; index < 10_000; index += 1) posts[index]?.(204);
+  expect(posts).toHaveLength(10_000);
+  const outcomes = messages.map(({ receipts: sent }) => sent.map(({ status, result }) => `${status} ${result}`).join());
+  expect(new Set(outcomes)).toEqual(new Set(['sent 204,delivered 204']));
+});
+
+it('once cleared, those being posted are followed by nothing', () => {
+  const { posts, client } = stalled();
+  const receipts = createReceipts({ clock: systemClock, client, deliveryDelayMs: 0 });
+  const message = acceptedNow();
+  receipts.schedule(message, twilio);
+  receipts.clear();
+  posts[0]?.(204);
+  expect([posts.length, message.receipts]).toEqual([1, []]);
+});
