@@ -44,8 +44,11 @@ export type SendResult =
     }
   | {
       outcome: 'retryable';
-      /** `credentials` (ours to fix) opens the breaker at once. `throttled` and `unavailable` count against it. */
-      reason: 'throttled' | 'unavailable' | 'credentials';
+      /**
+       * `credentials` (ours to fix) opens the breaker at once. `throttled` and `unavailable` count against it. `unsupported` says
+       * nothing about the upstream's health: it cannot carry this message (a text longer than it takes), another one may.
+       */
+      reason: 'throttled' | 'unavailable' | 'credentials' | 'unsupported';
       code: string;
       message: string;
       retryAfterMs?: number;

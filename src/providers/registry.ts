@@ -1,0 +1,49 @@
+import { Type, type Static, type TOptional, type TSchema } from 'typebox';
+import type { Clock } from '../lib/clock.ts';
+import { providerNames, type Provider, type ProviderName } from './provider.ts';
+import { createTwilioProvider, twilioSettingsSchema } from './twilio.ts';
+import { createVonageProvider, vonageSettingsSchema } from './vonage.ts';
+
+export type ProviderDependencies = { clock: Clock };
+
+type Adapter<Schema extends TSchema = TSchema> = {
+  settingsSchema: Schema;
+  create(settings: Static<Schema>, dependencies: ProviderDependencies): Provider;
+};
+
+/** Every upstream there is an adapter for; a name that is missing here cannot be configured. */
+const adapters = {
+  twilio: { settingsSchema: twilioSettingsSchema, create: createTwilioProvider },
+  vonage: { settingsSchema: vonageSettingsSchema, create: createVonageProvider },
+} satisfies Partial<Record<ProviderName, Adapter>>;
+
+type SettingsSchemas = {
+  [Name in keyof typeof adapters]: TOptional<(typeof adapters)[Name]['settingsSchema']>;
+};
+
+/** The `providers` section of the configuration: settings by upstream, only of those in use. */
+export const providersSettingsSchema = Type.Object(
+  Object.fromEntries(
+    Object.entries(adapters).map(([name, { settingsSchema }]) => [name, Type.Optional(settingsSchema)]),
+  ) as SettingsSchemas,
+  { additionalProperties: false, description: 'Upstream providers by name; one that is left out is not used.' },
+);
+
+export type ProvidersSettings = Static<typeof providersSettingsSchema>;
+
+/** One adapter per configured upstream, in the order in which the API lists the names. Opens no connection yet. */
+export function createProviders(
+  settings: ProvidersSettings,
+  dependencies: ProviderDependencies,
+): ReadonlyMap<ProviderName, Provider> {
+  const adapterOf: Partial<Record<ProviderName, Adapter>> = adapters;
+  const settingsOf: Partial<Record<ProviderName, unknown>> = settings;
+  const providers = new Map<ProviderName, Provider>();
+  for (const name of providerNames) {
+    if (settingsOf[name] === undefined) continue;
+    const adapter = adapterOf[name];
+    if (adapter === undefined) throw new Error(`there is no adapter for the provider ${name}`);
+    providers.set(name, adapter.create(settingsOf[name], dependencies));
+  }
+  return providers;
+}

@@ -1,0 +1,200 @@
+// Twilio Programmable Messaging, API 2010-04-01.
+//
+//   POST /2010-04-01/Accounts/AC…/Messages.json
+//   Authorization: Basic base64(AC…:token or SK…:secret)
+//   To=%2B14155552671&From=%2B15005550006&Body=Hello&StatusCallback=https%3A%2F%2F…
+//
+//   201 {"sid":"SM…","status":"queued","num_segments":"1","price":null,"error_code":null,…}
+//   400 {"code":21211,"message":"Invalid 'To' Phone Number","more_info":"https://…/errors/21211","status":400}
+//
+//   POST {StatusCallback}
+//   X-Twilio-Signature: base64(HMAC-SHA1(account's auth token, URL + every field's name and value, sorted))
+//   MessageSid=SM…&MessageStatus=undelivered&ErrorCode=30005&AccountSid=AC…&From=%2B15017250604&To=%2B15558675310&…
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { Type, type Static } from 'typebox';
+import type { Clock } from '../lib/clock.ts';
+import { Upstream, type HttpAnswer } from './http.ts';
+import type { Provider, Receipt, ReceiptReading, ReceiptRequest, SendRequest, SendResult } from './provider.ts';
+import { parseObject, resultOfError, resultOfFault, resultOfStatus } from './result.ts';
+import { senderWithPlus } from './sender.ts';
+import { baseUrlSchema, timeoutMsSchema } from './settings.ts';
+import {
+  twilioErrors,
+  twilioFailedWithoutRefusal,
+  twilioReceiptTexts,
+  twilioUndeliveredWithoutRefusal,
+} from './twilio-errors.ts';
+
+export const twilioSettingsSchema = Type.Object(
+  {
+    baseUrl: baseUrlSchema('https://api.twilio.com', 'Other regions: https://api.{edge}.{region}.twilio.com.'),
+    accountSid: Type.String({ pattern: '^AC[0-9A-Za-z]{32}$', description: 'Account SID.' }),
+    authToken: Type.String({
+      minLength: 1,
+      description:
+        "The account's primary auth token. It verifies receipts, and authenticates sends where no API key is set.",
+    }),
+    apiKey: Type.Optional(
+      Type.Object(
+        {
+          sid: Type.String({ pattern: '^SK[0-9A-Za-z]{32}$', description: 'SID of the API key.' }),
+          secret: Type.String({ minLength: 1, description: 'Secret of the API key.' }),
+        },
+        { additionalProperties: false, description: 'Authenticates sends in place of the auth token.' },
+      ),
+    ),
+    messagingServiceSid: Type.Optional(
+      Type.String({
+        pattern: '^MG[0-9A-Za-z]{32}$',
+        description: "Messaging Service whose rules apply to every message; its pool must hold the accounts' senders.",
+      }),
+    ),
+    timeoutMs: timeoutMsSchema,
+  },
+  { additionalProperties: false, description: 'Twilio Programmable Messaging (API 2010-04-01).' },
+);
+
+export type TwilioSettings = Static<typeof twilioSettingsSchema>;
+
+type ReceiptState = Receipt['state'];
+
+const receiptStates: ReadonlyMap<string, ReceiptState> = new Map([
+  ['accepted', 'sent'],
+  ['scheduled', 'sent'],
+  ['queued', 'sent'],
+  ['sending', 'sent'],
+  ['sent', 'sent'],
+  ['delivered', 'delivered'],
+  ['read', 'delivered'],
+  ['partially_delivered', 'delivered'],
+  ['undelivered', 'failed'],
+  ['failed', 'failed'],
+  ['canceled', 'failed'],
+]);
+
+export function createTwilioProvider(settings: TwilioSettings, { clock }: { clock: Clock }): Provider {
+  const { accountSid, authToken, apiKey, messagingServiceSid } = settings;
+  const credentials = apiKey === undefined ? `${accountSid}:${authToken}` : `${apiKey.sid}:${apiKey.secret}`;
+  const upstream = new Upstream({
+    baseUrl: settings.baseUrl,
+    timeoutMs: settings.timeoutMs,
+    headers: {
+      accept: 'application/json',
+      authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
+      'content-type': 'application/x-www-form-urlencoded',
+    },
+  });
+  const path = `/2010-04-01/Accounts/${accountSid}/Messages.json`;
+  // With both given, Twilio sends from `From`, which must be in the service's pool.
+  const formEnd = messagingServiceSid === undefined ? '' : `&MessagingServiceSid=${messagingServiceSid}`;
+
+  return {
+    name: 'twilio',
+    async send(request) {
+      const result = await upstream.post(path, formOf(request) + formEnd);
+      return result.kind === 'answer' ? readAnswer(result, clock) : resultOfFault(result);
+    },
+    readReceipts: (request) => readReceipts(request, authToken),
+    close: () => upstream.close(),
+  };
+}
+
+function formOf({ to, from, body, callbackUrl }: SendRequest): string {
+  return (
+    `To=${encodeURIComponent(to)}&From=${encodeURIComponent(senderWithPlus(from))}` +
+    `&Body=${encodeURIComponent(body)}&StatusCallback=${encodeURIComponent(callbackUrl)}`
+  );
+}
+
+function readAnswer(answer: HttpAnswer, clock: Clock): SendResult {
+  const content = parseObject(answer.body);
+  if (answer.status < 300) {
+    const sid = content?.['sid'];
+    return typeof sid === 'string' && sid !== ''
+      ? { outcome: 'accepted', providerMessageId: sid }
+      : resultOfStatus(answer, clock);
+  }
+  const code = content?.['code'];
+  if (typeof code !== 'number') return resultOfStatus(answer, clock);
+  const message = content?.['message'];
+  return resultOfError(
+    twilioErrors.get(String(code)),
+    answer,
+    { code: String(code), message: typeof message === 'string' ? message : undefined },
+    clock,
+  );
+}
+
+function readReceipts(request: ReceiptRequest, authToken: string): ReceiptReading {
+  const signature = request.headers['x-twilio-signature'];
+  if (typeof signature !== 'string') {
+    return { ok: false, problem: 'forged', reason: 'there is no X-Twilio-Signature header' };
+  }
+  const fields = new URLSearchParams(request.rawBody.toString());
+  const signedFields = signedTextOf(fields);
+  if (!signableUrls(request.url).some((url) => isSignature(signature, url + signedFields, authToken))) {
+    return { ok: false, problem: 'forged', reason: 'X-Twilio-Signature does not match the request' };
+  }
+
+  const providerMessageId = fields.get('MessageSid');
+  const status = fields.get('MessageStatus') ?? '';
+  if (!providerMessageId) return { ok: false, problem: 'malformed', reason: 'there is no MessageSid' };
+  const state = receiptStates.get(status);
+  if (state === undefined) {
+    return { ok: false, problem: 'malformed', reason: 'MessageStatus is missing or not one of an outbound message' };
+  }
+  if (state !== 'failed') return { ok: true, receipts: [{ providerMessageId, state }] };
+  return { ok: true, receipts: [failureOf(providerMessageId, status, fields)] };
+}
+
+function failureOf(providerMessageId: string, status: string, fields: URLSearchParams): Receipt {
+  const code = /^[1-9]\d{0,5}$/.exec(fields.get('ErrorCode') ?? '')?.[0];
+  const row = code === undefined ? undefined : twilioErrors.get(code);
+  const text = row?.text ?? (code === undefined ? undefined : twilioReceiptTexts.get(code));
+  return {
+    providerMessageId,
+    state: isWithoutRefusal(status, code) ? 'undelivered' : 'failed',
+    code: code ?? status,
+    message: text ?? `Twilio reports the message as ${status}`,
+    ...(row?.optOut || isTollFreeOptOut(code, fields.get('From') ?? '') ? { optOut: true } : {}),
+  };
+}
+
+function isWithoutRefusal(status: string, code: string | undefined): boolean {
+  if (status === 'undelivered') return code === undefined || twilioUndeliveredWithoutRefusal.has(code);
+  return status === 'failed' && code !== undefined && twilioFailedWithoutRefusal.has(code);
+}
+
+/** 30004 has many causes; from a toll-free sender it is the carrier's way of saying that the recipient sent STOP. */
+function isTollFreeOptOut(code: string | undefined, from: string): boolean {
+  return code === '30004' && /^\+18(?:00|33|44|55|66|77|88)\d{7}$/.test(from);
+}
+
+/** Every field takes part, fields added later by Twilio too; of a repeated one each distinct value, sorted. */
+function signedTextOf(fields: URLSearchParams): string {
+  const sorted = [...fields].sort(([a, aValue], [b, bValue]) => compare(a, b) || compare(aValue, bValue));
+  return sorted
+    .filter(([name, value], index) => name !== sorted[index - 1]?.[0] || value !== sorted[index - 1]?.[1])
+    .map(([name, value]) => name + value)
+    .join('');
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** Twilio signs the URL with or without its port, whatever was configured. The fragment never takes part. */
+function signableUrls(url: string): string[] {
+  const parts = /^(https?:\/\/)([^/?#]*?)(:\d+)?(?=[/?#]|$)([^#]*)/i.exec(url);
+  if (parts === null) return [];
+  const [, scheme = '', host = '', port, rest = ''] = parts;
+  const standardPort = scheme.toLowerCase() === 'https://' ? ':443' : ':80';
+  return [scheme + host + rest, scheme + host + (port ?? standardPort) + rest];
+}
+
+function isSignature(signature: string, text: string, authToken: string): boolean {
+  const expected = Buffer.from(createHmac('sha1', authToken).update(text).digest('base64'));
+  const given = Buffer.from(signature);
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}

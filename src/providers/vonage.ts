@@ -1,0 +1,209 @@
+// Vonage Messages API v1.
+//
+//   POST /v1/messages
+//   Authorization: Basic base64(api key:api secret)
+//   {"channel":"sms","message_type":"text","to":"447700900000","from":"AcmeInc","text":"Hello","client_ref":"…",
+//    "webhook_url":"https://…","webhook_version":"v1","sms":{"encoding_type":"text"}}
+//
+//   202 {"message_uuid":"aaaaaaaa-bbbb-cccc-dddd-0123456789ab"}
+//   422 {"type":"https://developer.vonage.com/api-errors/messages#1150","title":"Invalid params",
+//        "detail":"The value of one or more parameters is invalid.","instance":"…",
+//        "invalid_parameters":[{"name":"to","reason":"…"}]}
+//
+//   POST {webhook_url}
+//   Authorization: Bearer JWT, HS256 under the account's signature secret, of
+//     {"iat":1587494962,"jti":"…","iss":"Vonage","payload_hash":"hex SHA-256 of the body","api_key":"a1b2c3d"}
+//   {"message_uuid":"…","to":"447700900000","from":"AcmeInc","timestamp":"2026-01-01T14:00:00.000Z","status":"rejected",
+//    "error":{"type":"https://developer.vonage.com/api-errors/messages#1330","title":"1330","detail":"Unknown error"}}
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { Type, type Static } from 'typebox';
+import type { Clock } from '../lib/clock.ts';
+import { Upstream, type HttpAnswer } from './http.ts';
+import type { Provider, Receipt, ReceiptReading, ReceiptRequest, SendRequest, SendResult } from './provider.ts';
+import {
+  asObject,
+  parseObject,
+  resultOfError,
+  resultOfFault,
+  resultOfStatus,
+  shorten,
+  type ErrorRow,
+} from './result.ts';
+import { senderWithoutPlus } from './sender.ts';
+import { baseUrlSchema, timeoutMsSchema } from './settings.ts';
+import { vonageErrors, vonageRejectedWithoutRefusal } from './vonage-errors.ts';
+
+export const vonageSettingsSchema = Type.Object(
+  {
+    baseUrl: baseUrlSchema('https://api.nexmo.com', 'Regions: api-eu, api-us, api-ap.'),
+    apiKey: Type.String({ minLength: 1, description: 'API key of the account.' }),
+    apiSecret: Type.String({ minLength: 1, description: 'API secret of the account; authenticates sends.' }),
+    signatureSecret: Type.String({
+      minLength: 1,
+      description: "The account's signature secret (not the API secret); verifies receipts.",
+    }),
+    timeoutMs: timeoutMsSchema,
+  },
+  { additionalProperties: false, description: 'Vonage Messages API v1.' },
+);
+
+export type VonageSettings = Static<typeof vonageSettingsSchema>;
+
+const path = '/v1/messages';
+const textLengthMax = 1_000;
+/** Callbacks are repeated for up to 24 hours, and whether a repetition is signed anew is not documented. */
+const receiptAgeMsMax = 25 * 60 * 60 * 1_000;
+const receiptAheadMsMax = 5 * 60 * 1_000;
+
+const bearerToken = /^Bearer ([\w-]+)\.([\w-]+)\.([\w-]+)$/i;
+
+const receiptStates: ReadonlyMap<unknown, Receipt['state']> = new Map([
+  ['submitted', 'sent'],
+  ['delivered', 'delivered'],
+  ['read', 'delivered'],
+  ['rejected', 'failed'],
+  ['undeliverable', 'undelivered'],
+]);
+
+export function createVonageProvider(settings: VonageSettings, { clock }: { clock: Clock }): Provider {
+  const { apiKey, apiSecret } = settings;
+  const upstream = new Upstream({
+    baseUrl: settings.baseUrl,
+    timeoutMs: settings.timeoutMs,
+    headers: {
+      accept: 'application/json',
+      authorization: `Basic ${Buffer.from(`${apiKey}:${apiSecret}`).toString('base64')}`,
+      'content-type': 'application/json',
+    },
+  });
+
+  return {
+    name: 'vonage',
+    async send(request) {
+      if (request.body.length > textLengthMax) return tooLong;
+      const result = await upstream.post(path, JSON.stringify(contentOf(request)));
+      return result.kind === 'answer' ? readAnswer(result, clock) : resultOfFault(result);
+    },
+    readReceipts: (request) => readReceipts(request, settings, clock),
+    close: () => upstream.close(),
+  };
+}
+
+const tooLong: SendResult = {
+  outcome: 'retryable',
+  reason: 'unsupported',
+  code: 'text_too_long',
+  message: `Vonage takes texts of up to ${textLengthMax} characters`,
+};
+
+function contentOf({ to, from, body, encoding, callbackUrl, ref }: SendRequest): Record<string, unknown> {
+  return {
+    channel: 'sms',
+    message_type: 'text',
+    to: to.slice(1),
+    from: senderWithoutPlus(from),
+    text: body,
+    client_ref: ref,
+    webhook_url: callbackUrl,
+    webhook_version: 'v1',
+    // Named rather than `auto`, so that the upstream cuts and bills the segments that were priced.
+    sms: { encoding_type: encoding === 'gsm7' ? 'text' : 'unicode' },
+  };
+}
+
+function readAnswer(answer: HttpAnswer, clock: Clock): SendResult {
+  const content = parseObject(answer.body);
+  if (answer.status < 300) {
+    const id = content?.['message_uuid'];
+    return typeof id === 'string' && id !== ''
+      ? { outcome: 'accepted', providerMessageId: id }
+      : resultOfStatus(answer, clock);
+  }
+  const code = content && errorCodeOf(content);
+  if (content === undefined || code === undefined) return resultOfStatus(answer, clock);
+  const message = typeof content['detail'] === 'string' ? content['detail'] : undefined;
+  return resultOfError(rowOf(code, content), answer, { code, message }, clock);
+}
+
+/** The fragment of `type`: a number, or a word of which the spelling varies (`low-balance`, `InvalidParams`). */
+function errorCodeOf({ type, title }: Record<string, unknown>): string | undefined {
+  const fragment = typeof type === 'string' ? type.split('#')[1] : undefined;
+  if (fragment !== undefined && /^[\w-]{1,64}$/.test(fragment)) return fragment;
+  return typeof title === 'string' && /^\d{4}$/.test(title) ? title : undefined;
+}
+
+/** The row of a code. Where an invalid parameter is what is wrong, the answer may name it, which says more than the code. */
+function rowOf(code: string, content: Record<string, unknown>): ErrorRow | undefined {
+  const row = vonageErrors.get(code.replaceAll(/[-_]/g, '').toLowerCase());
+  if (row?.class !== 'invalid_content') return row;
+  const parameters = content['invalid_parameters'];
+  if (!Array.isArray(parameters) || parameters.length !== 1) return row;
+  const name = asObject(parameters[0])?.['name'];
+  if (name === 'to') return { ...row, class: 'invalid_recipient' };
+  return name === 'from' ? { ...row, class: 'invalid_sender' } : row;
+}
+
+function readReceipts(request: ReceiptRequest, settings: VonageSettings, clock: Clock): ReceiptReading {
+  const forgery = findForgery(request, settings, clock);
+  if (forgery !== undefined) return { ok: false, problem: 'forged', reason: forgery };
+
+  const content = parseObject(request.rawBody.toString());
+  const providerMessageId = content?.['message_uuid'];
+  const status = content?.['status'];
+  if (content === undefined || typeof providerMessageId !== 'string' || providerMessageId === '') {
+    return { ok: false, problem: 'malformed', reason: 'the body is not a JSON object with a message_uuid' };
+  }
+  const state = receiptStates.get(status);
+  if (typeof status !== 'string' || state === undefined) {
+    return { ok: false, problem: 'malformed', reason: 'status is missing or not one of an outbound message' };
+  }
+  if (state === 'sent' || state === 'delivered') return { ok: true, receipts: [{ providerMessageId, state }] };
+  return { ok: true, receipts: [failureOf(providerMessageId, status, state, content['error'])] };
+}
+
+function failureOf(providerMessageId: string, status: string, state: Receipt['state'], error: unknown): Receipt {
+  const problem = asObject(error) ?? {};
+  const code = errorCodeOf(problem);
+  const row = code === undefined ? undefined : vonageErrors.get(code);
+  const detail = typeof problem['detail'] === 'string' ? problem['detail'] : undefined;
+  return {
+    providerMessageId,
+    state: code !== undefined && vonageRejectedWithoutRefusal.has(code) ? 'undelivered' : state,
+    code: code ?? status,
+    message: shorten(detail || row?.text || `Vonage reports the message as ${status}`),
+    ...(row?.optOut ? { optOut: true } : {}),
+  };
+}
+
+/** Why a callback cannot be Vonage's own about this account and this body, or `undefined` where it is. */
+function findForgery({ headers, rawBody }: ReceiptRequest, settings: VonageSettings, clock: Clock): string | undefined {
+  const { authorization } = headers;
+  const token = typeof authorization === 'string' ? bearerToken.exec(authorization) : null;
+  if (token === null) return 'there is no bearer token in the Authorization header';
+  const [, header = '', payload = '', signature = ''] = token;
+
+  // The algorithm is ours to choose: a token that names another one, `none` included, is refused.
+  if (parseObject(decode(header))?.['alg'] !== 'HS256') return 'the token is not signed with HS256';
+  const expected = createHmac('sha256', settings.signatureSecret).update(`${header}.${payload}`).digest('base64url');
+  if (!isSameText(signature, expected)) return 'the signature of the token is wrong';
+
+  const claims = parseObject(decode(payload)) ?? {};
+  if (claims['iss'] !== 'Vonage') return 'the token was not issued by Vonage';
+  if (claims['api_key'] !== settings.apiKey) return 'the token is about another account';
+  const issuedAtMs = typeof claims['iat'] === 'number' ? claims['iat'] * 1_000 : Number.NaN;
+  const ageMs = clock.now() - issuedAtMs;
+  if (!(ageMs <= receiptAgeMsMax && ageMs >= -receiptAheadMsMax)) return 'the token is too old or from the future';
+  const bodyHash = createHash('sha256').update(rawBody).digest('hex');
+  if (!isSameText(claims['payload_hash'], bodyHash)) return 'the body is not the one that was signed';
+  return undefined;
+}
+
+function decode(base64url: string): string {
+  return Buffer.from(base64url, 'base64url').toString();
+}
+
+function isSameText(given: unknown, expected: string): boolean {
+  if (typeof given !== 'string') return false;
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Provider, ReceiptRequest } from '../../src/providers/provider.ts';
+import { messageWith, nowMs, type AdapterCases } from './cases.ts';
+
+/** Receipts: what each state means, and that nothing is believed that the upstream did not sign. */
+export function describeReceipts(cases: AdapterCases): void {
+  describe(`${cases.name}: receipts`, () => {
+    let provider: Provider;
+    const signs = cases.forgeries.length > 0;
+
+    beforeAll(() => {
+      provider = cases.create({ baseUrl: 'http://127.0.0.1:9', timeoutMs: 100, clock: { now: () => nowMs } });
+    });
+
+    afterAll(() => provider.close());
+
+    function signed(body: string | Buffer, issuedAtMs = nowMs): ReceiptRequest {
+      const rawBody = Buffer.from(body);
+      const url = messageWith().callbackUrl;
+      return { method: 'POST', url, rawBody, headers: cases.sign({ url, rawBody, issuedAtMs }) };
+    }
+
+    const someReceipt = () => signed(cases.receipts[0]?.rawBody ?? '');
+
+    it.each(cases.receipts)('reads $title', ({ rawBody, expected }) => {
+      expect(provider.readReceipts(signed(rawBody))).toEqual({ ok: true, receipts: expected });
+    });
+
+    it.each(cases.malformedReceipts)('calls $title malformed', ({ rawBody }) => {
+      expect(provider.readReceipts(signed(rawBody))).toMatchObject({ ok: false, problem: 'malformed' });
+    });
+
+    it.runIf(signs).each(cases.forgeries)('refuses $title', (forgery) => {
+      expect(provider.readReceipts(someReceipt())).toMatchObject({ ok: true });
+      expect(provider.readReceipts(forgery.forge(someReceipt()))).toMatchObject({ ok: false, problem: 'forged' });
+    });
+
+    it.runIf(signs)('refuses a receipt without its signature', () => {
+      expect(provider.readReceipts({ ...someReceipt(), headers: {} })).toMatchObject({ ok: false, problem: 'forged' });
+    });
+
+    it.runIf(signs)('refuses a receipt of which one byte was changed', () => {
+      const receipt = someReceipt();
+      const rawBody = Buffer.from(receipt.rawBody);
+      fc.assert(
+        fc.property(fc.nat(rawBody.length - 1), (index) => {
+          const forged = Buffer.from(rawBody);
+          forged.writeUInt8(rawBody.readUInt8(index) === 0x78 ? 0x79 : 0x78, index);
+          expect(provider.readReceipts({ ...receipt, rawBody: forged })).toMatchObject({
+            ok: false,
+            problem: 'forged',
+          });
+        }),
+      );
+    });
+
+    it('has a reading for any signed bytes whatever', () => {
+      const anyBody = fc.oneof(
+        fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+        fc.json().map((text) => Buffer.from(text)),
+        fc.webQueryParameters().map((text) => Buffer.from(text)),
+      );
+      fc.assert(
+        fc.property(anyBody, (rawBody) => {
+          const reading = provider.readReceipts(signed(rawBody));
+          if (!reading.ok) expect(reading.problem).toBe('malformed');
+        }),
+      );
+    });
+
+    it('has a reading for any request whatever', () => {
+      const anyText = fc.string({ unit: 'binary' });
+      const names = Object.keys(someReceipt().headers);
+      const anyRequest = fc.record({
+        method: anyText,
+        url: fc.oneof(anyText, fc.webUrl()),
+        headers: fc.dictionary(
+          names.length > 0 ? fc.constantFrom(...names) : anyText,
+          fc.oneof(
+            anyText,
+            fc.array(anyText),
+            fc.constant(undefined),
+            fc.tuple(anyText, anyText, anyText).map((parts) => `Bearer ${parts.map(base64Url).join('.')}`),
+            fc.tuple(fc.json(), fc.json(), anyText).map((parts) => `Bearer ${parts.map(base64Url).join('.')}`),
+          ),
+        ),
+        rawBody: fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+      });
+      fc.assert(
+        fc.property(anyRequest, (request) => {
+          const reading = provider.readReceipts(request);
+          if (signs) expect(reading).toMatchObject({ ok: false, problem: 'forged' });
+        }),
+      );
+    });
+  });
+}
+
+function base64Url(text: string): string {
+  return Buffer.from(text).toString('base64url');
+}

@@ -1,0 +1,4 @@
+import { describeAdapter } from './contract.ts';
+import { twilioCases } from './twilio-cases.ts';
+
+describeAdapter(twilioCases);
