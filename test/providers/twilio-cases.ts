@@ -259,7 +259,7 @@ export const twilioCases: AdapterCases = {
 
 /** Twilio's own signing function over the fields of a form. */
 export function twilioSignature(authToken: string, url: string, rawBody: Buffer): string {
-  const fields: Record<string, string[]> = {};
+  const fields: Record<string, string[]> = Object.create(null);
   for (const [name, value] of new URLSearchParams(rawBody.toString())) (fields[name] ??= []).push(value);
   return getExpectedTwilioSignature(authToken, url, fields);
 }

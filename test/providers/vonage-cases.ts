@@ -5,18 +5,17 @@ import { vonageForgeries, vonageSettings, vonageSignature } from './vonage-signa
 
 /** Vonage's documented codes by what they mean for an attempt, written down apart from the adapter's own table. */
 export const vonageCodesByClass = {
-  throttled: '1000 1241'.split(' '),
-  unavailable: '1030 1100 1180 1220 1230 1331'.split(' '),
-  invalid_recipient: '1040 1170 1190 1200 1250 1260 1300 1310'.split(' '),
-  invalid_sender: '1120'.split(' '),
-  invalid_content: '1010 1020 1021 1022 1090 1130 1150 1380 1381 1382 InvalidParams invalid-params'.split(' '),
-  blocked: '1050 1160 1210 1240 1270 1280 1290 1320 1340 1470'.split(' '),
-  billing: '1070 low-balance'.split(' '),
+  throttled: '1000 1241',
+  unavailable: '1030 1100 1180 1220 1230 1331',
+  invalid_recipient: '1040 1170 1190 1200 1250 1260 1300 1310',
+  invalid_sender: '1120',
+  invalid_content: '1010 1020 1021 1022 1090 1130 1150 1380 1381 1382 InvalidParams invalid-params',
+  blocked: '1050 1160 1210 1240 1270 1280 1290 1320 1340 1470',
+  billing: '1070 low-balance',
   credentials:
-    '1060 1080 1140 account-suspended forbidden invalid-api-key invalid-signature jwt-expired not-found unauthorized unprovisioned'.split(
-      ' ',
-    ),
-  unknown: '1330 1360'.split(' '),
+    '1060 1080 1140 account-suspended forbidden invalid-api-key invalid-signature jwt-expired not-found unauthorized ' +
+    'unprovisioned',
+  unknown: '1330 1360',
 };
 
 type VonageClass = keyof typeof vonageCodesByClass;
@@ -43,7 +42,7 @@ function problem(status: number, code: string, extras: object = {}) {
 }
 
 function refusals(errorClass: VonageClass): AdapterCases['refusals'] {
-  return vonageCodesByClass[errorClass].map((code) => ({
+  return vonageCodesByClass[errorClass].split(' ').map((code) => ({
     title: `${code} as ${errorClass}`,
     answer: problem(usualStatus[errorClass] ?? 422, code),
     expected: resultOf(errorClass, {

@@ -1,0 +1,73 @@
+import { Check, Default, Errors } from 'typebox/value';
+import { describe, expect, it } from 'vitest';
+import { createProviders, providersSettingsSchema, type ProvidersSettings } from './registry.ts';
+
+const twilio = { accountSid: `AC${'0'.repeat(32)}`, authToken: 'token' };
+const vonage = { apiKey: 'key', apiSecret: 'secret', signatureSecret: 'another' };
+
+function withDefaults(settings: unknown): ProvidersSettings {
+  const complete: unknown = Default(providersSettingsSchema, structuredClone(settings));
+  if (!Check(providersSettingsSchema, complete)) {
+    throw new Error(JSON.stringify(Errors(providersSettingsSchema, complete)));
+  }
+  return complete;
+}
+
+describe('the settings of providers', () => {
+  it('need no more than the credentials', () => {
+    expect(withDefaults({ twilio, vonage })).toEqual({
+      twilio: { ...twilio, baseUrl: 'https://api.twilio.com', timeoutMs: 10_000 },
+      vonage: { ...vonage, baseUrl: 'https://api.nexmo.com', timeoutMs: 10_000 },
+    });
+    expect(withDefaults({})).toEqual({});
+  });
+
+  it('may replace every default', () => {
+    const complete = {
+      twilio: {
+        ...twilio,
+        baseUrl: 'http://127.0.0.1:8081/twilio',
+        apiKey: { sid: `SK${'0'.repeat(32)}`, secret: 'secret' },
+        messagingServiceSid: `MG${'0'.repeat(32)}`,
+        timeoutMs: 60_000,
+      },
+    };
+    expect(withDefaults(complete)).toEqual(complete);
+  });
+
+  it.each([
+    ['a provider nobody knows', { nobody: {} }],
+    ['a known provider that has no adapter', { plivo: {} }],
+    ['missing credentials', { twilio: { accountSid: twilio.accountSid } }],
+    ['a setting nobody knows', { vonage: { ...vonage, retries: 3 } }],
+    ['an account SID of another kind', { twilio: { ...twilio, accountSid: 'SK123' } }],
+    ['an empty secret', { vonage: { ...vonage, signatureSecret: '' } }],
+    ['a base URL of another scheme', { vonage: { ...vonage, baseUrl: 'ftp://example.com' } }],
+    ['a base URL with a query', { vonage: { ...vonage, baseUrl: 'https://example.com/?a=b' } }],
+    ['a time-out beyond a minute', { vonage: { ...vonage, timeoutMs: 60_001 } }],
+    ['a time-out of nothing', { vonage: { ...vonage, timeoutMs: 0 } }],
+  ])('refuse %s', (_title, settings) => {
+    expect(() => withDefaults(settings)).toThrow();
+  });
+
+  it('are all described', () => {
+    for (const schema of Object.values(providersSettingsSchema.properties)) {
+      for (const property of Object.values(schema.properties)) expect(property).toHaveProperty('description');
+    }
+  });
+});
+
+describe('the providers', () => {
+  it('are those that are configured, in the order of the API', async () => {
+    const providers = createProviders(withDefaults({ vonage, twilio }), { clock: { now: () => 0 } });
+    expect([...providers.keys()]).toEqual(['twilio', 'vonage']);
+    for (const [name, provider] of providers) {
+      expect(provider.name).toBe(name);
+      await provider.close();
+    }
+  });
+
+  it('are none where none is configured', () => {
+    expect(createProviders({}, { clock: { now: () => 0 } })).toEqual(new Map());
+  });
+});

@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Upstream, type HttpResult } from '../../src/providers/http.ts';
+import { answer, hangUp, reset, ScriptedServer, silence, type Script, type WireRequest } from './scripted-server.ts';
+
+const ok = answer({ status: 200, body: 'ok' });
+
+describe('Upstream', () => {
+  let server: ScriptedServer;
+  let upstream: Upstream;
+
+  const create = (changes: Partial<ConstructorParameters<typeof Upstream>[0]> = {}) =>
+    new Upstream({ baseUrl: server.baseUrl, headers: {}, timeoutMs: 5_000, ...changes });
+
+  beforeEach(async () => {
+    server = await ScriptedServer.start(ok);
+    upstream = create();
+  });
+
+  afterEach(async () => {
+    await server.close();
+    await upstream.close();
+  });
+
+  it('gives the whole answer: status, headers in lower case, body', async () => {
+    server.script = answer({ status: 418, headers: { 'X-Some-Header': 'Some Value' }, body: 'Grüße 😀' });
+    expect(await upstream.post('/path?query=1', 'body')).toEqual({
+      kind: 'answer',
+      status: 418,
+      headers: expect.objectContaining({ 'x-some-header': 'Some Value' }),
+      body: 'Grüße 😀',
+    });
+  });
+
+  it('reads a chunked answer, whatever the pieces it comes in', async () => {
+    const plain = createServer((_request, response) => {
+      const bytes = Buffer.from('é'.repeat(1_000));
+      for (let at = 0; at < bytes.length; at += 7) response.write(bytes.subarray(at, at + 7));
+      response.end();
+    }).listen(0, '127.0.0.1');
+    await once(plain, 'listening');
+    const chunked = create({ baseUrl: `http://127.0.0.1:${(plain.address() as AddressInfo).port}` });
+    expect(await chunked.post('/', '')).toMatchObject({ kind: 'answer', status: 200, body: 'é'.repeat(1_000) });
+    await chunked.close();
+    plain.close();
+  });
+
+  it('waits for the final answer after an interim one', async () => {
+    server.script = (socket, request) => {
+      socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n');
+      ok(socket, request);
+    };
+    expect(await upstream.post('/', '')).toMatchObject({ kind: 'answer', status: 200, body: 'ok' });
+  });
+
+  it('holds 64 KiB of an answer and no more', async () => {
+    server.script = answer({ status: 200, body: 'x'.repeat(65_536) });
+    expect(await upstream.post('/', '')).toMatchObject({ kind: 'answer', body: 'x'.repeat(65_536) });
+    server.script = answer({ status: 200, body: 'x'.repeat(65_537) });
+    expect(await upstream.post('/', '')).toMatchObject({ kind: 'answer', status: 200, body: 'x'.repeat(65_536) });
+  });
+
+  it('never writes a request whose deadline passed while it waited for a connection', async () => {
+    server.script = silence;
+    const narrow = create({ connectionsMax: 1, timeoutMs: 100 });
+    const [first, second] = await Promise.all([narrow.post('/first', ''), narrow.post('/second', '')]);
+    expect(first).toMatchObject({ kind: 'no_answer', code: 'deadline' });
+    expect(second).toMatchObject({ kind: 'not_written', code: 'deadline' });
+
+    server.script = ok;
+    expect(await narrow.post('/third', '')).toMatchObject({ kind: 'answer' });
+    expect(server.requests.map(({ path }) => path)).toEqual(['/first', '/third']);
+    await narrow.close();
+  });
+
+  it('refuses requests beyond those it lets wait, and takes them again once the line has moved on', async () => {
+    server.script = silence;
+    const narrow = create({ connectionsMax: 1, timeoutMs: 500 });
+    const waiting = Array.from({ length: 10_000 }, () => narrow.post('/', ''));
+    expect(await narrow.post('/', '')).toMatchObject({ kind: 'not_written', code: 'queue_full' });
+    const results = await Promise.all(waiting);
+    expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['no_answer', 'not_written']));
+
+    server.script = ok;
+    expect(await narrow.post('/', '')).toMatchObject({ kind: 'answer' });
+    await narrow.close();
+  });
+
+  it('opens no more connections than it may', async () => {
+    const narrow = create({ connectionsMax: 3 });
+    const results = await Promise.all(Array.from({ length: 100 }, () => narrow.post('/', '')));
+    expect(results.every(({ kind }) => kind === 'answer')).toBe(true);
+    expect(server.connections).toBe(3);
+    await narrow.close();
+  });
+
+  it('closes twice as well as once', async () => {
+    await upstream.post('/', '');
+    await Promise.all([upstream.close(), upstream.close()]);
+    expect(await upstream.post('/', '')).toMatchObject({ kind: 'not_written' });
+  });
+});
+
+const faults: Record<string, Script> = {
+  answers: ok,
+  'answers and closes': answer({ status: 200, headers: { connection: 'close' }, body: 'ok' }),
+  'answers, then closes without notice': (socket, request) => {
+    ok(socket, request);
+    socket.end();
+  },
+  'answers, then resets': (socket) =>
+    void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok', () => socket.resetAndDestroy()),
+  'hangs up': hangUp,
+  resets: reset,
+  'stays silent': silence,
+};
+
+function scriptOf(scripts: readonly string[], { path }: WireRequest): Script {
+  return faults[scripts[Number(path.slice(1))] ?? ''] ?? reset;
+}
+
+function expectTruth(result: HttpResult, wasSeen: boolean): void {
+  if (result.kind === 'not_written') expect(wasSeen).toBe(false);
+  if (result.kind === 'answer') expect(wasSeen).toBe(true);
+}
+
+describe('what an upstream saw, under any mixture of faults', () => {
+  it('is nothing of a request called not written, and no request twice', { timeout: 60_000 }, async () => {
+    const anyScripts = fc.array(fc.constantFrom(...Object.keys(faults)), { minLength: 1, maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(anyScripts, fc.integer({ min: 1, max: 6 }), async (scripts, connectionsMax) => {
+        const server = await ScriptedServer.start((socket, request) => scriptOf(scripts, request)(socket, request));
+        const upstream = new Upstream({ baseUrl: server.baseUrl, headers: {}, timeoutMs: 60, connectionsMax });
+        const results = await Promise.all(scripts.map((_script, index) => upstream.post(`/${index}`, 'body')));
+        await upstream.close();
+        await server.close();
+
+        const seen = server.requests.map(({ path }) => path);
+        expect(new Set(seen).size).toBe(seen.length);
+        for (const [index, result] of results.entries()) expectTruth(result, seen.includes(`/${index}`));
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
