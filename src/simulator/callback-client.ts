@@ -22,12 +22,12 @@ export function createCallbackClient(connections: number): CallbackClient {
   });
 
   return {
-    post({ url, headers, body }, done) {
+    post({ method, url, headers, body }, done) {
       const { origin, pathname, search } = new URL(url);
       let status = 0;
       // `dispatch` and not `request`: nobody reads the answer's body, so no stream is built for it.
       agent.dispatch(
-        { origin, path: pathname + search, method: 'POST', headers, body },
+        { origin, path: pathname + search, method, headers, body },
         {
           onRequestStart() {},
           onResponseStart(_controller, statusCode) {

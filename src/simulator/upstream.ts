@@ -18,9 +18,10 @@ export type WireResponse = {
 
 /** One status callback, signed and ready to be posted. */
 export type WireCallback = {
+  readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body?: string;
 };
 
 /** How posting a callback ended: the receiver's HTTP status, or that none came. */

@@ -70,7 +70,7 @@ describe('the official SDK', () => {
     ['a malformed recipient', { to: '447700900123' }, 400, 21211],
     ['a missing sender', { from: '' }, 400, 21603],
     ['a malformed sender', { from: 'A name too long' }, 400, 21212],
-    ['a recipient that is the sender', { from: '+447700900123' }, 400, 21211],
+    ['a recipient that is the sender', { from: '+447700900123' }, 400, 21266],
     ['a malformed messaging service', { from: '', messagingServiceSid: 'MG1' }, 400, 21701],
     ['a missing text', { body: '' }, 400, 21602],
     ['a text too long', { body: 'x'.repeat(1_601) }, 400, 21617],

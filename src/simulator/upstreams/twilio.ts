@@ -40,6 +40,7 @@ export const twilio: Upstream<typeof credentials> = {
   callback(message, callbackUrl, status, now) {
     const form = callbackForm(message, status, now);
     return {
+      method: 'POST',
       url: callbackUrl,
       headers: {
         'Content-Type': formHeaders,
@@ -121,7 +122,7 @@ function formProblem(form: URLSearchParams): WireResponse | undefined {
     const message = `The 'From' number ${from} is not a valid phone number, shortcode, or alphanumeric sender ID.`;
     return error(400, 21212, message);
   }
-  if (from === to) return error(400, 21211, `The 'To' number ${to} cannot be the same as the 'From' number.`);
+  if (from === to) return error(400, 21266, "'To' and 'From' number cannot be the same");
 
   const body = form.get('Body') ?? '';
   if (body === '') return error(400, 21602, 'Message body is required.');

@@ -48,7 +48,7 @@ export const vonage: Upstream<typeof credentials> = {
   callback(message, callbackUrl, status, now) {
     const body = JSON.stringify(callbackBody(message, status, now));
     const token = signVonageCallback(credentials, body, { iat: Math.floor(now / 1000), jti: randomUUID() });
-    return { url: callbackUrl, headers: { ...jsonHeaders, Authorization: `Bearer ${token}` }, body };
+    return { method: 'POST', url: callbackUrl, headers: { ...jsonHeaders, Authorization: `Bearer ${token}` }, body };
   },
 
   callbackRetryDelayMs: (attempt, result) =>
