@@ -4,7 +4,16 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Upstream, type HttpResult } from '../../src/providers/http.ts';
-import { answer, hangUp, reset, ScriptedServer, silence, type Script, type WireRequest } from './scripted-server.ts';
+import {
+  answer,
+  flood,
+  hangUp,
+  reset,
+  ScriptedServer,
+  silence,
+  type Script,
+  type WireRequest,
+} from './scripted-server.ts';
 
 const ok = answer({ status: 200, body: 'ok' });
 
@@ -56,6 +65,24 @@ describe('Upstream', () => {
     expect(await upstream.post('/', '')).toMatchObject({ kind: 'answer', status: 200, body: 'ok' });
   });
 
+  it('knows nothing of an answer from an interim one', async () => {
+    server.script = (socket) => void socket.write('HTTP/1.1 103 Early Hints\r\n\r\n', () => socket.resetAndDestroy());
+    expect(await upstream.post('/', '')).toMatchObject({ kind: 'no_answer' });
+  });
+
+  it('hangs up on an answer without end, long before the deadline', async () => {
+    const closed = new Promise((resolve) => {
+      server.script = (socket, request) => {
+        socket.once('close', resolve);
+        flood(socket, request);
+      };
+    });
+    const patient = create({ timeoutMs: 60_000 });
+    expect(await patient.post('/', '')).toMatchObject({ kind: 'answer', status: 200, body: 'x'.repeat(65_536) });
+    await closed;
+    await patient.close();
+  });
+
   it('holds 64 KiB of an answer and no more', async () => {
     server.script = answer({ status: 200, body: 'x'.repeat(65_536) });
     expect(await upstream.post('/', '')).toMatchObject({ kind: 'answer', body: 'x'.repeat(65_536) });
@@ -87,6 +114,17 @@ describe('Upstream', () => {
     server.script = ok;
     expect(await narrow.post('/', '')).toMatchObject({ kind: 'answer' });
     await narrow.close();
+  });
+
+  it('counts as waiting neither what was answered nor what failed', async () => {
+    const many = () => Promise.all(Array.from({ length: 10_000 }, () => upstream.post('/', '')));
+    const answered = await many();
+    expect(new Set(answered.map(({ kind }) => kind))).toEqual(new Set(['answer']));
+    expect(await upstream.post('/', '')).toMatchObject({ kind: 'answer' });
+
+    await server.close();
+    expect(await many()).toContainEqual(expect.objectContaining({ kind: 'not_written', code: 'ECONNREFUSED' }));
+    expect(await upstream.post('/', '')).toMatchObject({ kind: 'not_written', code: 'ECONNREFUSED' });
   });
 
   it('opens no more connections than it may', async () => {

@@ -108,6 +108,16 @@ export function trickle(given: WireAnswer): Script {
   };
 }
 
+/** A success whose body never ends, as fast as the client takes it. */
+export const flood: Script = (socket) => {
+  socket.write('HTTP/1.1 200 OK\r\n\r\n');
+  const block = Buffer.alloc(16 * 1024, 'x');
+  const pour = () => {
+    if (!socket.destroyed) socket.write(block, pour);
+  };
+  pour();
+};
+
 /** Takes the request and never answers. */
 export const silence: Script = () => {};
 
