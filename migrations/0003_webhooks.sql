@@ -10,6 +10,9 @@ CREATE TABLE events (
   PRIMARY KEY (account_id, id)
 ) PARTITION BY RANGE (id);
 
+-- Failures are rare: without this, a list of them would walk every other event of the account.
+CREATE INDEX events_failed ON events (account_id, id) WHERE status IN ('failed', 'undelivered');
+
 -- Events by the UTC hour of their own creation: exact totals for lists.
 CREATE TABLE events_hourly (
   account_id uuid NOT NULL,
@@ -49,6 +52,9 @@ CREATE TABLE delivery_queue (
   due_at timestamptz NOT NULL,
   PRIMARY KEY (account_id, event_id, endpoint_id)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
+
+-- The sweep asks each endpoint for its own few due rows, so the million rows that one endpoint has waiting hide nobody else's.
+CREATE INDEX delivery_queue_due ON delivery_queue (account_id, endpoint_id, due_at);
 
 CREATE TABLE deliveries (
   account_id uuid NOT NULL,

@@ -1,0 +1,180 @@
+import type { Db } from '../db/pool.ts';
+import type { DeliveryKey, QueuedDelivery } from './enqueue.ts';
+import type { DeliveryResult, EndpointTally } from './result.ts';
+
+/** When an endpoint has failed so many attempts in a row, it is disabled (spec: Webhook endpoint activity). */
+const consecutiveFailuresMax = 25;
+
+export type EndpointKey = { accountId: string; endpointId: string };
+
+type KeyRow = { account_id: string; event_id: string; endpoint_id: string };
+
+function keyOf(row: KeyRow): DeliveryKey {
+  return { accountId: row.account_id, eventId: row.event_id, endpointId: row.endpoint_id };
+}
+
+function keyColumns(keys: readonly DeliveryKey[]): [string[], string[], string[]] {
+  return [
+    keys.map(({ accountId }) => accountId),
+    keys.map(({ eventId }) => eventId),
+    keys.map(({ endpointId }) => endpointId),
+  ];
+}
+
+/** Due deliveries, some of each endpoint, from the endpoints after `after` on. Inactive endpoints too: theirs are to be skipped. */
+export async function findDue(
+  db: Db,
+  options: { now: Date; after: EndpointKey; perEndpoint: number; limit: number },
+): Promise<DeliveryKey[]> {
+  const { rows } = await db.query<KeyRow>({
+    name: 'find_due_deliveries',
+    text: `SELECT due.account_id, due.event_id, due.endpoint_id
+           FROM webhook_endpoints e
+           CROSS JOIN LATERAL (
+             SELECT q.account_id, q.event_id, q.endpoint_id
+             FROM delivery_queue q
+             WHERE q.account_id = e.account_id AND q.endpoint_id = e.id AND q.due_at <= $1
+             ORDER BY q.due_at
+             LIMIT $2
+           ) due
+           WHERE (e.account_id, e.id) > ($3, $4)
+           ORDER BY e.account_id, e.id
+           LIMIT $5`,
+    values: [options.now, options.perEndpoint, options.after.accountId, options.after.endpointId, options.limit],
+  });
+  return rows.map(keyOf);
+}
+
+type QueueRow = KeyRow & { message_id: string; status: QueuedDelivery['status']; attempts_made: number };
+
+/** Leases those that are still due; another process may have been faster. */
+export async function claimDue(
+  db: Db,
+  keys: readonly DeliveryKey[],
+  now: Date,
+  leasedUntil: Date,
+): Promise<QueuedDelivery[]> {
+  const { rows } = await db.query<QueueRow>({
+    name: 'claim_due_deliveries',
+    text: `UPDATE delivery_queue q
+           SET due_at = $5
+           FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) x(account_id, event_id, endpoint_id)
+           WHERE q.account_id = x.account_id AND q.event_id = x.event_id AND q.endpoint_id = x.endpoint_id AND q.due_at <= $4
+           RETURNING q.account_id, q.event_id, q.endpoint_id, q.message_id, q.status, q.attempts_made`,
+    values: [...keyColumns(keys), now, leasedUntil],
+  });
+  return rows.map((row) => ({
+    ...keyOf(row),
+    messageId: row.message_id,
+    status: row.status,
+    attemptsMade: row.attempts_made,
+    leasedUntilMs: leasedUntil.getTime(),
+  }));
+}
+
+/** Takes settled deliveries off the queue. */
+export async function deleteFromQueue(db: Db, keys: readonly DeliveryKey[]): Promise<void> {
+  await db.query({
+    name: 'delete_from_delivery_queue',
+    text: `DELETE FROM delivery_queue q
+           USING unnest($1::uuid[], $2::uuid[], $3::uuid[]) x(account_id, event_id, endpoint_id)
+           WHERE q.account_id = x.account_id AND q.event_id = x.event_id AND q.endpoint_id = x.endpoint_id`,
+    values: keyColumns(keys),
+  });
+}
+
+/** Gives failed deliveries their next time. One that another process attempted meanwhile keeps the time that one gave it. */
+export async function reschedule(db: Db, results: readonly DeliveryResult[]): Promise<void> {
+  await db.query({
+    name: 'reschedule_deliveries',
+    text: `UPDATE delivery_queue q
+           SET attempts_made = x.attempts_made + 1, due_at = to_timestamp(x.due_at_ms / 1000)
+           FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::float8[])
+             x(account_id, event_id, endpoint_id, attempts_made, due_at_ms)
+           WHERE q.account_id = x.account_id AND q.event_id = x.event_id AND q.endpoint_id = x.endpoint_id
+             AND q.attempts_made = x.attempts_made`,
+    values: [
+      ...keyColumns(results.map(({ delivery }) => delivery)),
+      results.map(({ delivery }) => delivery.attemptsMade),
+      results.map(({ settlement }) => settlement.dueAtMs),
+    ],
+  });
+}
+
+/** Writes results on their deliveries. A delivery that is settled stays so, unless a late attempt turns out to have succeeded. */
+export async function upsertDeliveries(db: Db, results: readonly DeliveryResult[]): Promise<void> {
+  await db.query({
+    name: 'upsert_deliveries',
+    text: `INSERT INTO deliveries AS d (account_id, event_id, endpoint_id, message_id, status, attempts)
+           SELECT x.account_id, x.event_id, x.endpoint_id, x.message_id, x.status, x.attempts::jsonb
+           FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[])
+             x(account_id, event_id, endpoint_id, message_id, status, attempts)
+           ON CONFLICT (account_id, event_id, endpoint_id) DO UPDATE
+           SET attempts = d.attempts || excluded.attempts,
+             status = CASE WHEN d.status = 'pending' OR excluded.status = 'succeeded' THEN excluded.status ELSE d.status END`,
+    values: [
+      ...keyColumns(results.map(({ delivery }) => delivery)),
+      results.map(({ delivery }) => delivery.messageId),
+      results.map(({ settlement }) => settlement.status),
+      results.map(({ attempt }) => JSON.stringify(attempt === null ? [] : [attempt])),
+    ],
+  });
+}
+
+/** Counts consecutive failures, and disables the endpoints that have had too many. Returns those it disabled. */
+export async function countFailures(db: Db, tallies: readonly EndpointTally[], now: Date): Promise<EndpointKey[]> {
+  const { rows } = await db.query<{ account_id: string; id: string }>({
+    name: 'count_webhook_failures',
+    text: `WITH counted AS (
+             UPDATE webhook_endpoints e
+             SET failure_count = CASE WHEN x.success_ms IS NULL THEN e.failure_count ELSE 0 END + x.trailing,
+               last_success_at = coalesce(to_timestamp(x.success_ms / 1000), e.last_success_at),
+               last_failure_at = coalesce(to_timestamp(x.failure_ms / 1000), e.last_failure_at),
+               is_active = e.is_active AND e.failure_count + x.leading < $9 AND x.longest < $9,
+               disabled_at = CASE WHEN e.failure_count + x.leading < $9 AND x.longest < $9 THEN e.disabled_at
+                 ELSE coalesce(e.disabled_at, $8) END
+             FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[], $5::int[], $6::float8[], $7::float8[])
+               x(account_id, id, leading, trailing, longest, success_ms, failure_ms)
+             WHERE e.account_id = x.account_id AND e.id = x.id
+             RETURNING e.account_id, e.id, e.disabled_at
+           )
+           SELECT account_id, id FROM counted WHERE disabled_at = $8`,
+    values: [
+      tallies.map(({ accountId }) => accountId),
+      tallies.map(({ endpointId }) => endpointId),
+      tallies.map(({ leadingFailures }) => leadingFailures),
+      tallies.map(({ trailingFailures }) => trailingFailures),
+      tallies.map(({ longestRun }) => longestRun),
+      tallies.map(({ lastSuccessAtMs }) => lastSuccessAtMs),
+      tallies.map(({ lastFailureAtMs }) => lastFailureAtMs),
+      now,
+      consecutiveFailuresMax,
+    ],
+  });
+  return rows.map((row) => ({ accountId: row.account_id, endpointId: row.id }));
+}
+
+/** Moves up to `limit` waiting deliveries of an endpoint that is inactive or gone off the queue, as skipped. Returns how many there were. */
+export async function skipWaiting(db: Db, { accountId, endpointId }: EndpointKey, limit: number): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
+    name: 'skip_waiting_deliveries',
+    text: `WITH waiting AS (
+             SELECT q.account_id, q.event_id, q.endpoint_id
+             FROM delivery_queue q
+             WHERE q.account_id = $1 AND q.endpoint_id = $2
+               AND NOT EXISTS (SELECT FROM webhook_endpoints e WHERE e.account_id = $1 AND e.id = $2 AND e.is_active)
+             LIMIT $3
+           ), taken AS (
+             DELETE FROM delivery_queue q USING waiting w
+             WHERE q.account_id = w.account_id AND q.event_id = w.event_id AND q.endpoint_id = w.endpoint_id
+             RETURNING q.account_id, q.event_id, q.endpoint_id, q.message_id
+           ), skipped AS (
+             INSERT INTO deliveries AS d (account_id, event_id, endpoint_id, message_id, status, attempts)
+             SELECT account_id, event_id, endpoint_id, message_id, 'skipped', '[]' FROM taken
+             ON CONFLICT (account_id, event_id, endpoint_id) DO UPDATE SET status = 'skipped' WHERE d.status = 'pending'
+           )
+           SELECT count(*) FROM taken`,
+    values: [accountId, endpointId, limit],
+  });
+  return rows[0]?.count ?? 0;
+}
