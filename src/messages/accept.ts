@@ -8,15 +8,16 @@ import { Batcher } from '../lib/batcher.ts';
 import type { Clock } from '../lib/clock.ts';
 import { timeOfId, type IdSource } from '../lib/ids.ts';
 import { announce, type FreshDelivery } from '../webhooks/announce.ts';
+import type { ProviderName } from '../providers/provider.ts';
 import type { AcceptRequest, Draft, Fault } from './draft.ts';
 import { claimKeys, releaseKey } from './idempotency.ts';
 import { findSuppressed, insertMessages, insertQueueRows } from './queries.ts';
 
 /** A message this process has just accepted and, unless it failed at once, must now dispatch. */
-export type AcceptedMessage = { message: MessageRow; segments: number; providers: readonly string[] };
+export type AcceptedMessage = { message: MessageRow; segments: number; providers: readonly ProviderName[] };
 
 export type Acceptance =
-  | { kind: 'accepted'; messages: AcceptedMessage[] }
+  | { kind: 'accepted'; messages: AcceptedMessage[]; leasedUntilMs: number }
   /** The balance does not cover even one message; nothing was stored. */
   | { kind: 'not_covered' }
   /** The idempotency key has been used before; nothing was stored. */
@@ -70,6 +71,7 @@ async function acceptAll(
   { clock, ids, dispatchLeaseMs }: AcceptDeps,
 ): Promise<{ acceptances: Acceptance[]; deliveries: FreshDelivery[] }> {
   const nowMs = clock.now();
+  const leasedUntilMs = nowMs + dispatchLeaseMs;
   const repeated = await findRepeated(db, requests, nowMs);
   const fresh = requests.filter((request) => !repeated.has(request));
   const verdicts = await reserveMoney(db, await judgeRecipients(db, fresh));
@@ -88,6 +90,7 @@ async function acceptAll(
       accepted.push(...rows);
       acceptances.push({
         kind: 'accepted',
+        leasedUntilMs,
         messages: rows.map(({ verdict, message }) => ({
           message,
           segments: verdict.draft.segments,
@@ -97,7 +100,7 @@ async function acceptAll(
     }
   }
   if (accepted.length === 0) return { acceptances, deliveries: [] };
-  const deliveries = await persist(db, accepted, { ids, nowMs, leasedUntilMs: nowMs + dispatchLeaseMs });
+  const deliveries = await persist(db, accepted, { ids, nowMs, leasedUntilMs });
   return { acceptances, deliveries };
 }
 

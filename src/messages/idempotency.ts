@@ -54,12 +54,17 @@ export async function releaseKey(db: Db, accountId: string, key: string): Promis
   });
 }
 
-export async function readKey(db: Db, accountId: string, key: string): Promise<IdempotencyRecord | undefined> {
+export async function readKey(
+  db: Db,
+  accountId: string,
+  key: string,
+  nowMs: number,
+): Promise<IdempotencyRecord | undefined> {
   const { rows } = await db.query<IdempotencyRecord>({
     name: 'read_idempotency_key',
     text: `SELECT fingerprint, message_ids AS "messageIds", status, answer
-           FROM idempotency_keys WHERE account_id = $1 AND key = $2`,
-    values: [accountId, key],
+           FROM idempotency_keys WHERE account_id = $1 AND key = $2 AND created_at > to_timestamp($3::float8 / 1000)`,
+    values: [accountId, key, nowMs - keptMs],
   });
   return rows[0];
 }

@@ -1,0 +1,193 @@
+import { hkdfSync, randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { KeyUses } from './accounts/key-uses.ts';
+import { createFindCaller } from './accounts/keys.ts';
+import type { Config } from './config.ts';
+import { migrate } from './db/migrate.ts';
+import { Notices } from './db/notices.ts';
+import { ensurePartitions } from './db/partitions.ts';
+import { createPool, type Pool } from './db/pool.ts';
+import { Dispatcher } from './dispatch/dispatcher.ts';
+import { createOutcomes } from './dispatch/outcome.ts';
+import { leaseMsFor } from './dispatch/send.ts';
+import { sweep } from './dispatch/sweeper.ts';
+import type { Clock } from './lib/clock.ts';
+import { createIdSource, type IdSource } from './lib/ids.ts';
+import type { Log } from './lib/log.ts';
+import { startWorker, type Worker } from './lib/worker.ts';
+import { createAccept } from './messages/accept.ts';
+import { IdempotentAnswers } from './messages/answers.ts';
+import { deleteExpiredKeys } from './messages/idempotency.ts';
+import { createProviders } from './providers/registry.ts';
+import { encodeRef } from './receipts/ref.ts';
+import { createIsApprovedSender } from './senders/approved.ts';
+import { createServer } from './server.ts';
+import { version } from './version.ts';
+import { createResolve } from './webhooks/connect.ts';
+import { Deliverer } from './webhooks/deliver.ts';
+import { createTargetGuard } from './webhooks/target.ts';
+
+export type AppOptions = {
+  config: Pick<
+    Config,
+    | 'host'
+    | 'port'
+    | 'publicUrl'
+    | 'trustedProxies'
+    | 'webhookTargets'
+    | 'providers'
+    | 'routes'
+    | 'rateCard'
+    | 'onTimeout'
+    | 'databaseConnections'
+  >;
+  databaseUrl: string;
+  secretKey: Buffer;
+  log: Log;
+  clock: Clock;
+  /** How long a caller waits for an outcome before the answer is `pending`. */
+  answerWithinMs?: number;
+  /** The longest any provider may take for an attempt; the adapters' own time-outs keep to it. */
+  attemptTimeoutMs?: number;
+};
+
+/** The running service. */
+export type RunningApp = {
+  /** `http://host:port` it listens on. */
+  url: string;
+  pool: Pool;
+  ids: IdSource;
+  notices: Notices;
+  /** Stops accepting, finishes what is in flight, stops the workers, closes the database. */
+  stop(): Promise<void>;
+};
+
+/** A key of its own for each purpose, so that none reveals another. */
+function deriveKey(secretKey: Buffer, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secretKey, '', `heliograph ${purpose}`, 32));
+}
+
+/** Builds every part, wires them, listens and starts the workers. The data's way: server → accept → dispatch → outcome → webhooks. */
+export async function startApp(options: AppOptions): Promise<RunningApp> {
+  const { config, databaseUrl, secretKey, log, clock, answerWithinMs = 25_000, attemptTimeoutMs = 10_000 } = options;
+  await migrate(databaseUrl);
+  const pool = createPool({
+    url: databaseUrl,
+    maxConnections: config.databaseConnections,
+    applicationName: 'heliograph',
+    onError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
+  });
+  const ids = createIdSource(clock);
+  await ensurePartitions(pool, clock.now());
+  const notices = new Notices({ url: databaseUrl, log });
+  await notices.start();
+
+  let url = '';
+  const publicUrl = (): string => config.publicUrl ?? url;
+  const refKey = deriveKey(secretKey, 'receipt refs');
+  const webhookSecretKey = deriveKey(secretKey, 'webhook secrets');
+  const providers = createProviders(config.providers, { clock });
+  const guard = createTargetGuard(config.webhookTargets, createResolve(config.webhookTargets));
+  const deliverer = new Deliverer({
+    pool,
+    notices,
+    clock,
+    log,
+    secretKey: webhookSecretKey,
+    guard,
+    userAgent: `Heliograph/${version}`,
+  });
+  const onDeliveries = deliverer.offer.bind(deliverer);
+  const outcomes = createOutcomes({ pool, clock, ids, log, onDeliveries });
+  const receiptOutcomes = createOutcomes({ pool, clock, ids, log, onDeliveries });
+  const dispatcher = new Dispatcher({
+    pool,
+    clock,
+    log,
+    providers,
+    outcomes,
+    attemptTimeoutMs,
+    onTimeout: config.onTimeout,
+    concurrency: { single: 512, bulk: 128 },
+    refOf: (message, attempt) => encodeRef({ accountId: message.account_id, messageId: message.id, attempt }, refKey),
+    callbackUrlOf: (provider, ref) => `${publicUrl()}/receipts/${provider}/${ref}`,
+  });
+  const acceptDeps = { pool, clock, ids, dispatchLeaseMs: leaseMsFor(attemptTimeoutMs), onDeliveries };
+  const keyUses = new KeyUses({ pool, clock });
+  const server = createServer({
+    log,
+    ids,
+    clock,
+    pool,
+    guard,
+    secretKey: webhookSecretKey,
+    trustedProxies: config.trustedProxies,
+    findCaller: createFindCaller(pool, notices),
+    noteUse: (caller) => keyUses.note(caller),
+    checkReady: async () => void (await pool.query('SELECT 1')),
+    routes: config.routes,
+    rateCard: config.rateCard,
+    providers,
+    isApprovedSender: createIsApprovedSender(pool, notices),
+    accept: { single: createAccept(acceptDeps), bulk: createAccept(acceptDeps) },
+    dispatch: (job, lane) => dispatcher.dispatch(job, lane),
+    answerWithinMs,
+    answers: new IdempotentAnswers({ pool, clock, log }),
+    outcomes: receiptOutcomes,
+    refKey,
+    publicUrl,
+  });
+  await server.listen({ host: config.host, port: config.port, backlog: 1_024 });
+  const { port } = server.server.address() as AddressInfo;
+  url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+
+  const workers: Worker[] = [
+    startWorker({
+      name: 'dispatch sweeper',
+      everyMs: 1_000,
+      log,
+      work: () => sweep({ pool, clock, dispatcher, attemptTimeoutMs, randomId: randomUUID }),
+    }),
+    startWorker({
+      name: 'delivery sweep',
+      everyMs: 1_000,
+      log,
+      work: async () => ((await deliverer.sweepDue()) > 0 ? 'more' : 'done'),
+    }),
+    startWorker({
+      name: 'key uses',
+      everyMs: 10_000,
+      log,
+      work: async () => {
+        await keyUses.flush();
+        return 'done';
+      },
+    }),
+    startWorker({
+      name: 'housekeeping',
+      everyMs: 3_600_000,
+      log,
+      work: async () => {
+        await ensurePartitions(pool, clock.now());
+        return (await deleteExpiredKeys(pool, clock.now(), 10_000)) === 10_000 ? 'more' : 'done';
+      },
+    }),
+  ];
+
+  return {
+    url,
+    pool,
+    ids,
+    notices,
+    async stop() {
+      // Running attempts end and are committed; messages that still wait stay pending, for this or another process to take up.
+      await Promise.all([server.close(), dispatcher.stop(), ...workers.map((worker) => worker.stop())]);
+      await receiptOutcomes.idle();
+      await deliverer.stop();
+      await keyUses.flush().catch((error: Error) => log.warn({ err: error }, 'uses of keys were not noted'));
+      await Promise.all([...providers.values()].map((provider) => provider.close()));
+      await notices.stop();
+      await pool.end();
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { Ajv } from 'ajv';
+import fastify, { type FastifyBaseLogger, type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Socket } from 'node:net';
+import { ApiError } from '../lib/errors.ts';
+import { toPublicId, type IdSource } from '../lib/ids.ts';
+import type { Log } from '../lib/log.ts';
+import type { App } from './app.ts';
+import { apiVersion } from './envelope.ts';
+import { handleError, handleNotFound } from './errors.ts';
+
+const bodyBytesMax = 1024 * 1024;
+
+export type FastifyDeps = { log: Log; ids: IdSource; trustedProxies: readonly string[] };
+
+/**
+ * Fastify with our request ids, our errors and nothing else. Bodies are validated without coercion; query strings, where everything is text,
+ * with it.
+ */
+export function createFastify({ log, ids, trustedProxies }: FastifyDeps): App {
+  const newRequestId = (): string => toPublicId('req', ids.next());
+  const app = fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    genReqId: newRequestId,
+    requestIdLogLabel: 'request_id',
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
+    bodyLimit: bodyBytesMax,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 72_000,
+    // While closing, requests on open connections are still served: 503 is not among the statuses of the spec.
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 200 },
+    frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
+      handleError(error, request, reply),
+    clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) =>
+      refuseMalformed(error, socket, newRequestId()),
+  }) as unknown as App;
+
+  const bodies = new Ajv({ coerceTypes: false, useDefaults: true, removeAdditional: false, strict: false });
+  const queries = new Ajv({ coerceTypes: true, useDefaults: true, removeAdditional: false, strict: false });
+  for (const ajv of [bodies, queries]) ajv.addFormat('date-time', true).addFormat('uri', true);
+  app.setValidatorCompiler(({ schema, httpPart }) =>
+    (httpPart === 'body' ? bodies : queries).compile(schema as object),
+  );
+
+  // Some clients name a content type on requests without a body.
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined);
+    else void parseJson(request, body as string, done);
+  });
+
+  app.decorateRequest('caller');
+  app.setErrorHandler(handleError);
+  app.setNotFoundHandler(handleNotFound);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    request.log.info(
+      {
+        method: request.method,
+        // The path's pattern: ids are in the lines that speak of them, and a receipt's ref is a secret.
+        route: request.routeOptions.url ?? 'unknown',
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+      },
+      'request',
+    );
+  });
+  return app;
+}
+
+/** What is not HTTP never reaches a route; it gets the envelope all the same. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { type, code, message } = new ApiError('invalid_request', 'The request is not well-formed HTTP.');
+  const body = JSON.stringify({
+    success: false,
+    error: { type, code, message },
+    meta: { request_id: requestId, api_version: apiVersion },
+  });
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

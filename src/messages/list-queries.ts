@@ -1,0 +1,149 @@
+import type { UsageStatus } from '../accounts/usage-queries.ts';
+import type { Db } from '../db/pool.ts';
+import { messageColumns, type MessageRow, type MessageStatus } from '../events/message-view.ts';
+
+/** Ids from `from` up to but not including `until`. */
+export type IdRange = { from: string; until: string };
+
+async function countOf(result: Promise<{ rows: Array<{ count: number }> }>): Promise<number> {
+  return (await result).rows[0]?.count ?? 0;
+}
+
+export function countToRecipient(
+  db: Db,
+  accountId: string,
+  recipient: string,
+  status: MessageStatus | null,
+  { from, until }: IdRange,
+): Promise<number> {
+  return countOf(
+    db.query<{ count: number }>({
+      name: 'count_to_recipient',
+      text: `SELECT count(*) FROM messages
+             WHERE account_id = $1 AND recipient = $2 AND ($3::text IS NULL OR status = $3) AND id >= $4 AND id < $5`,
+      values: [accountId, recipient, status, from, until],
+    }),
+  );
+}
+
+export async function pageToRecipient(
+  db: Db,
+  accountId: string,
+  recipient: string,
+  status: MessageStatus | null,
+  { from, until }: IdRange,
+  offset: number,
+  limit: number,
+): Promise<MessageRow[]> {
+  const { rows } = await db.query<MessageRow>({
+    name: 'page_to_recipient',
+    text: `SELECT ${messageColumns} FROM messages m
+           WHERE m.account_id = $1 AND m.recipient = $2 AND ($3::text IS NULL OR m.status = $3) AND m.id >= $4 AND m.id < $5
+           ORDER BY m.id DESC OFFSET $6 LIMIT $7`,
+    values: [accountId, recipient, status, from, until, offset, limit],
+  });
+  return rows;
+}
+
+export function countPending(db: Db, accountId: string, { from, until }: IdRange): Promise<number> {
+  return countOf(
+    db.query<{ count: number }>({
+      name: 'count_pending',
+      text: 'SELECT count(*) FROM dispatch_queue WHERE account_id = $1 AND message_id >= $2 AND message_id < $3',
+      values: [accountId, from, until],
+    }),
+  );
+}
+
+export async function pagePending(
+  db: Db,
+  accountId: string,
+  { from, until }: IdRange,
+  offset: number,
+  limit: number,
+): Promise<MessageRow[]> {
+  const { rows } = await db.query<MessageRow>({
+    name: 'page_pending',
+    text: `SELECT ${messageColumns}
+           FROM (SELECT account_id, message_id FROM dispatch_queue
+                 WHERE account_id = $1 AND message_id >= $2 AND message_id < $3
+                 ORDER BY message_id DESC OFFSET $4 LIMIT $5) q
+           JOIN messages m ON m.account_id = q.account_id AND m.id = q.message_id
+           ORDER BY m.id DESC`,
+    values: [accountId, from, until, offset, limit],
+  });
+  return rows;
+}
+
+/** Counts by the key; for edges of less than an hour. */
+export function countRange(
+  db: Db,
+  accountId: string,
+  status: MessageStatus | null,
+  { from, until }: IdRange,
+): Promise<number> {
+  return countOf(
+    db.query<{ count: number }>({
+      name: 'count_range',
+      text: `SELECT count(*) FROM messages
+             WHERE account_id = $1 AND id >= $2 AND id < $3 AND ($4::text IS NULL OR status = $4)`,
+      values: [accountId, from, until, status],
+    }),
+  );
+}
+
+export type Hours = {
+  total: number;
+  /** Messages in the hours newer than those given. */
+  skipped: number;
+  /** The hours, newest first, in which the wanted page lies. */
+  hours: Array<{ hourMs: number }>;
+};
+
+/** The total over whole hours, and the hours that hold the messages from `offset` on, as many as fill `limit`. */
+export async function findHours(
+  db: Db,
+  accountId: string,
+  status: UsageStatus,
+  { fromMs, untilMs, offset, limit }: { fromMs: number; untilMs: number; offset: number; limit: number },
+): Promise<Hours> {
+  const { rows } = await db.query<{ total: number; hour_ms: number | null; before: number | null }>({
+    name: 'find_hours',
+    text: `WITH h AS (
+             SELECT hour, messages, (sum(messages) OVER (ORDER BY hour DESC))::bigint AS running
+             FROM usage_hourly
+             WHERE account_id = $1 AND status = $2 AND messages > 0
+               AND hour >= to_timestamp($3::float8 / 1000) AND hour < to_timestamp($4::float8 / 1000)
+           )
+           SELECT t.total, (extract(epoch FROM h.hour) * 1000)::float8 AS hour_ms, h.running - h.messages AS before
+           FROM (SELECT coalesce(max(running), 0) AS total FROM h) t
+           LEFT JOIN h ON h.running > $5::bigint AND h.running - h.messages < $5::bigint + $6::bigint
+           ORDER BY h.hour DESC`,
+    values: [accountId, status, fromMs, Math.min(untilMs, 253_402_300_800_000), offset, limit],
+  });
+  const hours = rows.flatMap(({ hour_ms: hourMs }) => (hourMs === null ? [] : [{ hourMs }]));
+  return { total: rows[0]?.total ?? 0, skipped: rows[0]?.before ?? 0, hours };
+}
+
+/** A page out of ranges that are given newest first. */
+export async function pageRanges(
+  db: Db,
+  accountId: string,
+  status: MessageStatus | null,
+  ranges: readonly IdRange[],
+  offset: number,
+  limit: number,
+): Promise<MessageRow[]> {
+  const { rows } = await db.query<MessageRow>({
+    name: 'page_ranges',
+    text: `SELECT p.* FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY r(lower, upper, place)
+           CROSS JOIN LATERAL (
+             SELECT ${messageColumns} FROM messages m
+             WHERE m.account_id = $1 AND m.id >= r.lower AND m.id < r.upper AND ($4::text IS NULL OR m.status = $4)
+             ORDER BY m.id DESC LIMIT $5::bigint + $6::bigint
+           ) p
+           ORDER BY r.place, p.id DESC OFFSET $5 LIMIT $6`,
+    values: [accountId, ranges.map(({ from }) => from), ranges.map(({ until }) => until), status, offset, limit],
+  });
+  return rows;
+}

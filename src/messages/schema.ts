@@ -1,0 +1,111 @@
+import { Type, type Static } from 'typebox';
+import { pageQuery } from '../http/pagination.ts';
+import { providerNames, type ProviderName } from '../providers/provider.ts';
+
+const statuses = ['pending', 'sent', 'delivered', 'failed', 'undelivered'] as const;
+
+/** A type array rather than a union: the serializer writes it directly instead of validating each branch. */
+const nullableString = (options: { description?: string; format?: string; maxLength?: number } = {}) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], ...options });
+
+/** The Message of the API (spec: Message). */
+export const messageSchema = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('message'),
+    to: Type.String({ description: 'Recipient, E.164.' }),
+    from: Type.String({ description: 'Sender ID.' }),
+    body: Type.String(),
+    status: Type.Unsafe<(typeof statuses)[number]>({ type: 'string', enum: [...statuses] }),
+    cost: Type.Number({ description: 'For all segments together.' }),
+    currency: Type.String(),
+    provider: nullableString({ description: 'The upstream provider that handled it; null while none has.' }),
+    provider_message_id: nullableString(),
+    attempts: Type.Integer({ description: 'Provider attempts made.' }),
+    error: Type.Unsafe<{ code: string; message: string } | null>({
+      type: ['object', 'null'],
+      properties: { code: { type: 'string' }, message: { type: 'string' } },
+      required: ['code', 'message'],
+    }),
+    reference: nullableString(),
+    created_at: Type.String({ format: 'date-time' }),
+    sent_at: nullableString({ format: 'date-time' }),
+    delivered_at: nullableString({ format: 'date-time' }),
+    failed_at: nullableString({ format: 'date-time' }),
+  },
+  { title: 'Message' },
+);
+
+export const bulkResultSchema = Type.Object(
+  {
+    object: Type.Literal('bulk_result'),
+    total: Type.Integer(),
+    sent: Type.Integer(),
+    failed: Type.Integer(),
+    messages: Type.Array(messageSchema),
+  },
+  { title: 'BulkResult' },
+);
+
+export const bodyLengthMax = 1_600;
+export const recipientsMax = 1_000;
+
+const common = {
+  from: Type.String({
+    description: 'An approved sender ID: up to 11 letters, digits or spaces, or a numeric long or short code.',
+  }),
+  body: Type.String({
+    minLength: 1,
+    maxLength: bodyLengthMax,
+    description: 'At most 1,600 characters, counted in UTF-16 units. Long messages are sent in segments.',
+  }),
+  route_id: Type.Optional(
+    Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      description: 'Forces a route; omitted, the service picks one.',
+    }),
+  ),
+  provider: Type.Optional(
+    Type.Unsafe<ProviderName | null>({
+      enum: [...providerNames, null],
+      description: 'Tried first; the route is still followed when it fails in a way that may be retried.',
+    }),
+  ),
+};
+
+export const sendBodySchema = Type.Object({
+  to: Type.String({ description: 'Recipient, E.164 with the leading +.' }),
+  ...common,
+  reference: Type.Optional(nullableString({ maxLength: 255, description: 'Echoed on the message and in webhooks.' })),
+});
+
+export const bulkBodySchema = Type.Object({
+  recipients: Type.Array(Type.String(), {
+    minItems: 1,
+    maxItems: recipientsMax,
+    description: 'E.164 numbers. Each becomes a message of its own.',
+  }),
+  ...common,
+});
+
+export const listQuerySchema = Type.Object({
+  status: Type.Optional(Type.Unsafe<(typeof statuses)[number]>({ type: 'string', enum: [...statuses] })),
+  to: Type.Optional(Type.String({ description: 'Exactly this recipient.' })),
+  created_after: Type.Optional(Type.String({ description: 'RFC 3339 date-time; messages made after it.' })),
+  created_before: Type.Optional(Type.String({ description: 'RFC 3339 date-time; messages made before it.' })),
+  ...pageQuery,
+});
+
+export const sendHeadersSchema = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'The same key and body within 24 hours replay the first answer instead of sending again.',
+    }),
+  ),
+});
+
+export type SendBody = Static<typeof sendBodySchema>;
+export type BulkBody = Static<typeof bulkBodySchema>;
+export type ListQuery = Static<typeof listQuerySchema>;

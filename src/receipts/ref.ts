@@ -1,0 +1,43 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** What a receipt's URL tells: whose message, which, and which attempt of it (from 0). */
+export type Ref = { accountId: string; messageId: string; attempt: number };
+
+const macBytes = 10;
+const idBytes = 16;
+const bodyBytes = 2 * idBytes + 1;
+
+function uuidBytes(uuid: string): Buffer {
+  return Buffer.from(uuid.replaceAll('-', ''), 'hex');
+}
+
+function uuidText(bytes: Buffer): string {
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/**
+ * Names an attempt in 58 characters of base64url: account, message and attempt with 80 bits of HMAC-SHA-256. It cannot be guessed, needs no
+ * table to look it up, and carries the shard key.
+ */
+export function encodeRef({ accountId, messageId, attempt }: Ref, key: Buffer): string {
+  const body = Buffer.concat([uuidBytes(accountId), uuidBytes(messageId), Buffer.of(attempt)]);
+  return Buffer.concat([body, macOf(body, key)]).toString('base64url');
+}
+
+/** The attempt behind a ref, or undefined where the ref is not one of ours. */
+export function decodeRef(text: string, key: Buffer): Ref | undefined {
+  const bytes = Buffer.from(text, 'base64url');
+  if (bytes.length !== bodyBytes + macBytes || bytes.toString('base64url') !== text) return undefined;
+  const body = bytes.subarray(0, bodyBytes);
+  if (!timingSafeEqual(macOf(body, key), bytes.subarray(bodyBytes))) return undefined;
+  return {
+    accountId: uuidText(body.subarray(0, idBytes)),
+    messageId: uuidText(body.subarray(idBytes, 2 * idBytes)),
+    attempt: body[2 * idBytes] ?? 0,
+  };
+}
+
+function macOf(body: Buffer, key: Buffer): Buffer {
+  return createHmac('sha256', key).update(body).digest().subarray(0, macBytes);
+}
