@@ -1,4 +1,4 @@
-import { chmod, cp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, open, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Home } from './embedded-home.ts';
@@ -12,16 +12,11 @@ export type Binaries = { postgres: string; initdb: string; majorVersion: string 
  */
 export async function findBinaries(home: Home): Promise<Binaries> {
   const installed = locate();
-  const copy = path.join(home.dir, 'native');
   const inPlace = (await linkLibraries(installed)) ? await probe(installed, home.account) : undefined;
   if (inPlace?.binaries) {
-    await rm(copy, { recursive: true, force: true });
     return inPlace.binaries;
   }
-  // Made anew at each start (60 MB, 0.1 s): always the installed version, and never the half of one that a crash left.
-  await rm(copy, { recursive: true, force: true });
-  await cp(installed, copy, { recursive: true, verbatimSymlinks: true, filter: (file) => !file.endsWith('.a') });
-  await openToAll(copy);
+  const copy = await copyInto(home, installed);
   await linkLibraries(copy);
   const copied = await probe(copy, home.account);
   if (!copied.binaries) {
@@ -80,11 +75,42 @@ async function probe(native: string, account: Account): Promise<Probe> {
     : { binaries: undefined, output };
 }
 
-async function openToAll(dir: string): Promise<void> {
-  await chmod(dir, 0o755);
-  for (const entry of await readdir(dir, { recursive: true, withFileTypes: true })) {
-    if (!entry.isSymbolicLink()) {
-      await chmod(path.join(entry.parentPath, entry.name), 0o755);
+/**
+ * Made once for each version: it is 60 MB. It appears under its name by one rename, when all of it is on the disk, so what a crash leaves
+ * is never taken for it.
+ */
+async function copyInto(home: Home, installed: string): Promise<string> {
+  const { version } = JSON.parse(await readFile(path.join(installed, '../package.json'), 'utf8')) as {
+    version: string;
+  };
+  const name = `native-${version}`;
+  const copy = path.join(home.dir, name);
+  const present = (await readdir(home.dir)).filter((entry) => entry.startsWith('native-'));
+  for (const old of present.filter((entry) => entry !== name)) {
+    await rm(path.join(home.dir, old), { recursive: true, force: true });
+  }
+  if (!present.includes(name)) {
+    const draft = await mkdtemp(path.join(home.dir, 'native-draft-'));
+    await cp(installed, draft, { recursive: true, verbatimSymlinks: true, filter: (file) => !file.endsWith('.a') });
+    await settle(draft);
+    await rename(draft, copy);
+  }
+  return copy;
+}
+
+/** Everyone may read it, however closed the original is, and it is on the disk. */
+async function settle(dir: string): Promise<void> {
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => !entry.isSymbolicLink())
+    .map((entry) => path.join(entry.parentPath, entry.name));
+  for (const file of [...files, dir]) {
+    const handle = await open(file);
+    try {
+      await handle.chmod(0o755);
+      await handle.sync();
+    } finally {
+      await handle.close();
     }
   }
 }

@@ -17,7 +17,7 @@ export async function readPidFile(cluster: string): Promise<{ pid: number; ready
 
 /**
  * Ends a postmaster that outlived its Heliograph, so that the cluster can be started anew. A pid file that names some other process,
- * which got the pid since, is removed: PostgreSQL would take that process for its own and not start.
+ * which got the pid since, or a zombie, is removed: PostgreSQL would take that for a server of its own and not start.
  */
 export async function stopLeftover(cluster: string, log: (line: string) => void): Promise<void> {
   const pid = (await readPidFile(cluster))?.pid;
@@ -25,7 +25,7 @@ export async function stopLeftover(cluster: string, log: (line: string) => void)
     return;
   }
   if (!(await isPostmaster(pid, cluster))) {
-    if ((await commandLineOf(pid)) !== '') {
+    if (send(pid, 0)) {
       await rm(pidFile(cluster), { force: true });
     }
     return;
@@ -35,7 +35,7 @@ export async function stopLeftover(cluster: string, log: (line: string) => void)
     ['SIGINT', 30_000],
     ['SIGQUIT', 10_000],
   ] as const) {
-    signalIfThere(pid, signal);
+    send(pid, signal);
     if (await until(async () => !(await isPostmaster(pid, cluster)), timeoutMs)) {
       return;
     }
@@ -68,12 +68,11 @@ async function isPostmaster(pid: number, cluster: string): Promise<boolean> {
   return program?.endsWith('/postgres') === true && line.startsWith(`${program} -D ${cluster} `);
 }
 
-function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+/** False when no process has that pid; 0 only asks. */
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(pid, signal);
+    return process.kill(pid, signal);
   } catch (error) {
-    if (errorCode(error) !== 'ESRCH') {
-      throw error;
-    }
+    return errorCode(error) !== 'ESRCH';
   }
 }

@@ -36,7 +36,10 @@ const script = `
     print({ error: error.message });
     process.exit(1);
   });
+  let stopping = false;
   const stop = async () => {
+    if (stopping) return;
+    stopping = true;
     const { default: pg } = await import('pg');
     const client = new pg.Client(server.url);
     await client.connect();
