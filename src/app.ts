@@ -47,8 +47,6 @@ export type AppOptions = {
   clock: Clock;
   /** How long a caller waits for an outcome before the answer is `pending`. */
   answerWithinMs?: number;
-  /** The longest any provider may take for an attempt; the adapters' own time-outs keep to it. */
-  attemptTimeoutMs?: number;
 };
 
 /** The running service. */
@@ -67,9 +65,12 @@ function deriveKey(secretKey: Buffer, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secretKey, '', `heliograph ${purpose}`, 32));
 }
 
-/** Builds every part, wires them, listens and starts the workers. The data's way: server → accept → dispatch → outcome → webhooks. */
-export async function startApp(options: AppOptions): Promise<RunningApp> {
-  const { config, databaseUrl, secretKey, log, clock, answerWithinMs = 25_000, attemptTimeoutMs = 10_000 } = options;
+type Foundation = { pool: Pool; ids: IdSource; notices: Notices };
+
+async function openDatabase(
+  { databaseUrl, config, log, clock }: AppOptions,
+  stops: AsyncDisposableStack,
+): Promise<Foundation> {
   await migrate(databaseUrl);
   const pool = createPool({
     url: databaseUrl,
@@ -77,29 +78,36 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     applicationName: 'heliograph',
     onError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
   });
-  const ids = createIdSource(clock);
+  stops.defer(() => pool.end());
   await ensurePartitions(pool, clock.now());
   const notices = new Notices({ url: databaseUrl, log });
   await notices.start();
+  stops.defer(() => notices.stop());
+  return { pool, ids: createIdSource(clock), notices };
+}
 
-  let url = '';
-  const publicUrl = (): string => config.publicUrl ?? url;
-  const refKey = deriveKey(secretKey, 'receipt refs');
+/** accept → dispatch → outcome → webhooks: what a message goes through, each part handing on to the next. */
+function buildPipeline(
+  { config, secretKey, log, clock }: AppOptions,
+  { pool, ids, notices }: Foundation,
+  publicUrl: () => string,
+  stops: AsyncDisposableStack,
+) {
   const webhookSecretKey = deriveKey(secretKey, 'webhook secrets');
-  const providers = createProviders(config.providers, { clock });
   const guard = createTargetGuard(config.webhookTargets, createResolve(config.webhookTargets));
-  const deliverer = new Deliverer({
-    pool,
-    notices,
-    clock,
-    log,
-    secretKey: webhookSecretKey,
-    guard,
-    userAgent: `Heliograph/${version}`,
-  });
+  const userAgent = `Heliograph/${version}`;
+  const deliverer = new Deliverer({ pool, notices, clock, log, secretKey: webhookSecretKey, guard, userAgent });
+  stops.defer(() => deliverer.stop());
+
   const onDeliveries = deliverer.offer.bind(deliverer);
   const outcomes = createOutcomes({ pool, clock, ids, log, onDeliveries });
   const receiptOutcomes = createOutcomes({ pool, clock, ids, log, onDeliveries });
+  stops.defer(() => receiptOutcomes.idle());
+
+  const providers = createProviders(config.providers, { clock });
+  stops.defer(async () => void (await Promise.all([...providers.values()].map((provider) => provider.close()))));
+  const attemptTimeoutMs = Math.max(10_000, ...Object.values(config.providers).map(({ timeoutMs }) => timeoutMs));
+  const refKey = deriveKey(secretKey, 'receipt refs');
   const dispatcher = new Dispatcher({
     pool,
     clock,
@@ -113,81 +121,88 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     callbackUrlOf: (provider, ref) => `${publicUrl()}/receipts/${provider}/${ref}`,
   });
   const acceptDeps = { pool, clock, ids, dispatchLeaseMs: leaseMsFor(attemptTimeoutMs), onDeliveries };
+  const accept = { single: createAccept(acceptDeps), bulk: createAccept(acceptDeps) };
+  return {
+    accept,
+    dispatcher,
+    attemptTimeoutMs,
+    receiptOutcomes,
+    deliverer,
+    guard,
+    webhookSecretKey,
+    providers,
+    refKey,
+  };
+}
+
+type Pipeline = ReturnType<typeof buildPipeline>;
+
+function startWorkers(
+  { log, clock }: AppOptions,
+  { pool }: Foundation,
+  { dispatcher, attemptTimeoutMs, deliverer }: Pipeline,
+  keyUses: KeyUses,
+): Worker[] {
+  const start = (name: string, everyMs: number, work: () => Promise<'more' | 'done'>): Worker =>
+    startWorker({ name, everyMs, log, work });
+  return [
+    start('dispatch sweeper', 1_000, () => sweep({ pool, clock, dispatcher, attemptTimeoutMs, randomId: randomUUID })),
+    start('delivery sweep', 1_000, async () => ((await deliverer.sweepDue()) > 0 ? 'more' : 'done')),
+    start('key uses', 10_000, async () => {
+      await keyUses.flush();
+      return 'done';
+    }),
+    start('housekeeping', 3_600_000, async () => {
+      await ensurePartitions(pool, clock.now());
+      return (await deleteExpiredKeys(pool, clock.now(), 10_000)) === 10_000 ? 'more' : 'done';
+    }),
+  ];
+}
+
+/** Builds every part, wires them, listens and starts the workers. What was started is stopped again when a later part cannot start. */
+export async function startApp(options: AppOptions): Promise<RunningApp> {
+  const { config, log, clock, answerWithinMs = 25_000 } = options;
+  await using starting = new AsyncDisposableStack();
+  const foundation = await openDatabase(options, starting);
+  const { pool, ids, notices } = foundation;
+
+  let url = '';
+  const publicUrl = (): string => config.publicUrl ?? url;
+  const pipeline = buildPipeline(options, foundation, publicUrl, starting);
+  const { dispatcher } = pipeline;
   const keyUses = new KeyUses({ pool, clock });
+  starting.defer(() =>
+    keyUses.flush().catch((error: Error) => log.warn({ err: error }, 'uses of keys were not noted')),
+  );
   const server = createServer({
+    ...pipeline,
     log,
     ids,
     clock,
     pool,
-    guard,
-    secretKey: webhookSecretKey,
+    secretKey: pipeline.webhookSecretKey,
     trustedProxies: config.trustedProxies,
     findCaller: createFindCaller(pool, notices),
     noteUse: (caller) => keyUses.note(caller),
     checkReady: async () => void (await pool.query('SELECT 1')),
     routes: config.routes,
     rateCard: config.rateCard,
-    providers,
     isApprovedSender: createIsApprovedSender(pool, notices),
-    accept: { single: createAccept(acceptDeps), bulk: createAccept(acceptDeps) },
     dispatch: (job, lane) => dispatcher.dispatch(job, lane),
     answerWithinMs,
     answers: new IdempotentAnswers({ pool, clock, log }),
-    outcomes: receiptOutcomes,
-    refKey,
+    outcomes: pipeline.receiptOutcomes,
     publicUrl,
   });
   await server.listen({ host: config.host, port: config.port, backlog: 1_024 });
   const { port } = server.server.address() as AddressInfo;
   url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+  const workers = startWorkers(options, foundation, pipeline, keyUses);
+  // Running attempts end and are committed; messages that still wait stay pending, for this or another process to take up.
+  starting.defer(async () => {
+    await Promise.all([server.close(), dispatcher.stop(), ...workers.map((worker) => worker.stop())]);
+  });
 
-  const workers: Worker[] = [
-    startWorker({
-      name: 'dispatch sweeper',
-      everyMs: 1_000,
-      log,
-      work: () => sweep({ pool, clock, dispatcher, attemptTimeoutMs, randomId: randomUUID }),
-    }),
-    startWorker({
-      name: 'delivery sweep',
-      everyMs: 1_000,
-      log,
-      work: async () => ((await deliverer.sweepDue()) > 0 ? 'more' : 'done'),
-    }),
-    startWorker({
-      name: 'key uses',
-      everyMs: 10_000,
-      log,
-      work: async () => {
-        await keyUses.flush();
-        return 'done';
-      },
-    }),
-    startWorker({
-      name: 'housekeeping',
-      everyMs: 3_600_000,
-      log,
-      work: async () => {
-        await ensurePartitions(pool, clock.now());
-        return (await deleteExpiredKeys(pool, clock.now(), 10_000)) === 10_000 ? 'more' : 'done';
-      },
-    }),
-  ];
-
-  return {
-    url,
-    pool,
-    ids,
-    notices,
-    async stop() {
-      // Running attempts end and are committed; messages that still wait stay pending, for this or another process to take up.
-      await Promise.all([server.close(), dispatcher.stop(), ...workers.map((worker) => worker.stop())]);
-      await receiptOutcomes.idle();
-      await deliverer.stop();
-      await keyUses.flush().catch((error: Error) => log.warn({ err: error }, 'uses of keys were not noted'));
-      await Promise.all([...providers.values()].map((provider) => provider.close()));
-      await notices.stop();
-      await pool.end();
-    },
-  };
+  const running = starting.move();
+  return { url, pool, ids, notices, stop: () => running.disposeAsync() };
 }

@@ -45,7 +45,7 @@ export async function runService(config: Config, stopping: AbortSignal, print: (
     }
     await Promise.race([untilAborted(stopping), ...(databaseLost === undefined ? [] : [databaseLost])]);
   } finally {
-    for (const stop of stops.reverse()) await stop();
+    for (const stop of stops.toReversed()) await stop();
   }
 }
 

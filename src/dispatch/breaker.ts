@@ -19,23 +19,26 @@ export type Breaker = {
   attempt<Result extends SendResult | undefined>(send: () => Promise<Result>): Promise<Result | 'skipped'>;
 };
 
+function isUnhealthy(result: unknown): boolean {
+  const sent = result as SendResult | undefined;
+  return sent?.outcome === 'unknown' || (sent?.outcome === 'retryable' && sent.reason !== 'unsupported');
+}
+
+function isRefusedCredential(result: unknown): boolean {
+  const sent = result as SendResult | undefined;
+  return sent?.outcome === 'retryable' && sent.reason === 'credentials';
+}
+
 export function createBreaker(): Breaker {
-  const isUnhealthy = (result: unknown): boolean => {
-    const outcome = (result as SendResult | undefined)?.outcome;
-    return outcome === 'retryable' || outcome === 'unknown';
-  };
   const policy = circuitBreaker(handleWhenResult(isUnhealthy), {
     halfOpenAfter: halfOpenAfterMs,
     // Half of at least 5 requests a second over 10 s: one message that fails everywhere does not close a provider for others.
     breaker: new SamplingBreaker({ threshold: 0.5, duration: 10_000, minimumRps: 5 }),
   });
-  const credentials = circuitBreaker(
-    handleWhenResult((result) => {
-      const sent = result as SendResult | undefined;
-      return sent?.outcome === 'retryable' && sent.reason === 'credentials';
-    }),
-    { halfOpenAfter: 60_000, breaker: { state: undefined, success: () => undefined, failure: () => true } },
-  );
+  const credentials = circuitBreaker(handleWhenResult(isRefusedCredential), {
+    halfOpenAfter: 60_000,
+    breaker: { state: undefined, success: () => undefined, failure: () => true },
+  });
   return {
     get state() {
       if (policy.state === CircuitState.Open || credentials.state === CircuitState.Open) return 'open';

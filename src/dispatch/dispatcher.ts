@@ -21,6 +21,10 @@ export type DispatcherDeps = Omit<ChainDeps, 'breakers' | 'started'> & {
 /** Jobs that wait in a lane beyond this are left to the sweeper, which takes them when their lease runs out. */
 const waitingMax = 20_000;
 
+function isIdle(lane: LimitFunction): boolean {
+  return lane.activeCount + lane.pendingCount === 0;
+}
+
 /** Calls providers: a chain per message, bounded lanes so that a bulk never starves single sends. */
 export class Dispatcher {
   readonly #deps: DispatcherDeps;
@@ -62,8 +66,7 @@ export class Dispatcher {
   /** Starts nothing new; resolves when what was running is committed. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    const idle = (lane: LimitFunction): boolean => lane.activeCount + lane.pendingCount === 0;
-    while (!Object.values(this.#lanes).every(idle)) {
+    while (!Object.values(this.#lanes).every(isIdle)) {
       await Promise.all(Object.values(this.#lanes).map((lane) => lane(() => Promise.resolve())));
     }
     await this.#deps.outcomes.idle();

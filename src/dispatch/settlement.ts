@@ -1,11 +1,12 @@
 import { UsageChanges, addUsage } from '../accounts/usage-queries.ts';
 import type { Db } from '../db/pool.ts';
 import type { MessageRow } from '../events/message-view.ts';
+import { readMessages } from '../events/read.ts';
 import { addToBalances, recordRefunds, sumByAccount } from '../ledger/ledger.ts';
 import { formatTime } from '../lib/clock.ts';
 import type { MessageErrorCode } from '../lib/errors.ts';
 import { timeOfId } from '../lib/ids.ts';
-import { readMessages, type MessageKey } from '../messages/queries.ts';
+import type { MessageKey } from '../messages/queries.ts';
 import { announce, type Change, type FreshDelivery } from '../webhooks/announce.ts';
 import type { AttemptRecord } from './attempt.ts';
 import type { FailedOutcome, Outcome, OutcomeDeps, ReceiptOutcome, SentOutcome } from './outcome.ts';
@@ -231,7 +232,8 @@ export class Settlement {
 
   async #readCurrent(keys: readonly MessageKey[]): Promise<void> {
     if (keys.length === 0) return;
-    for (const message of await readMessages(this.#db, keys)) this.#current.set(rowKeyOf(message), message);
+    const messages = await readMessages(this.#db, keys);
+    for (const message of messages.values()) this.#current.set(rowKeyOf(message), message);
   }
 }
 

@@ -1,5 +1,5 @@
 import { Ajv } from 'ajv';
-import fastify, { type FastifyBaseLogger, type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
 import { ApiError } from '../lib/errors.ts';
 import { toPublicId, type IdSource } from '../lib/ids.ts';
@@ -19,10 +19,9 @@ export type FastifyDeps = { log: Log; ids: IdSource; trustedProxies: readonly st
 export function createFastify({ log, ids, trustedProxies }: FastifyDeps): App {
   const newRequestId = (): string => toPublicId('req', ids.next());
   const app = fastify({
-    loggerInstance: log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    loggerInstance: log,
+    logController: new fastify.LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: newRequestId,
-    requestIdLogLabel: 'request_id',
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     bodyLimit: bodyBytesMax,
     requestTimeout: 30_000,

@@ -1,5 +1,4 @@
 import type { Db } from '../db/pool.ts';
-import { messageColumns, type MessageRow } from '../events/message-view.ts';
 
 export type MessageKey = { accountId: string; messageId: string };
 
@@ -83,16 +82,4 @@ export async function insertQueueRows(
       leasedUntilMs,
     ],
   });
-}
-
-/** Rows of messages by key, in no particular order. */
-export async function readMessages(db: Db, keys: readonly MessageKey[]): Promise<MessageRow[]> {
-  const { rows } = await db.query<MessageRow>({
-    name: 'read_messages',
-    text: `SELECT ${messageColumns}
-           FROM unnest($1::uuid[], $2::uuid[]) x(account_id, id)
-           JOIN messages m ON m.account_id = x.account_id AND m.id = x.id`,
-    values: [keys.map(({ accountId }) => accountId), keys.map(({ messageId }) => messageId)],
-  });
-  return rows;
 }

@@ -1,87 +1,22 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import type { Pool } from '../db/pool.ts';
 import { showMessage } from '../events/message-view.ts';
+import { readMessages } from '../events/read.ts';
 import type { App } from '../http/app.ts';
-import { envelope, envelopeSchema, listEnvelope, listEnvelopeSchema, metaOf } from '../http/envelope.ts';
+import { envelope, envelopeSchema, listEnvelope, listEnvelopeSchema } from '../http/envelope.ts';
 import { paginationOf } from '../http/pagination.ts';
 import { parseTime } from '../http/time.ts';
 import { ApiError } from '../lib/errors.ts';
 import { fromPublicId } from '../lib/ids.ts';
-import type { Answer, IdempotentAnswers } from './answers.ts';
-import { compose, type ComposeDeps, type Content } from './compose.ts';
-import { fingerprintOf } from './idempotency.ts';
 import { listMessages } from './list.ts';
-import { readMessages } from './queries.ts';
-import {
-  bulkBodySchema,
-  bulkResultSchema,
-  listQuerySchema,
-  messageSchema,
-  sendBodySchema,
-  sendHeadersSchema,
-  type BulkBody,
-  type SendBody,
-} from './schema.ts';
-import { readInOrder, sendBulk, sendOne, tellBulk, tellOne, type Call, type SendDeps } from './send.ts';
+import { listQuerySchema, messageSchema } from './schema.ts';
+import { sendRoutes, type SendRouteDeps } from './send-routes.ts';
 
-export type MessageRouteDeps = ComposeDeps & SendDeps & { answers: IdempotentAnswers };
+export type MessageRouteDeps = SendRouteDeps & { pool: Pool };
 
 /** Sending, retrieving and listing (spec: Endpoints → Messages). */
 export function messageRoutes(app: App, deps: MessageRouteDeps): void {
-  app.post(
-    '/messages/send',
-    {
-      config: { anyScopeOf: ['sms:send'], sends: true },
-      schema: {
-        summary: 'Send a message',
-        headers: sendHeadersSchema,
-        body: sendBodySchema,
-        response: { 201: envelopeSchema(messageSchema) },
-      },
-    },
-    async (request, reply) => {
-      const { to, reference = null } = request.body;
-      const content = contentOf(request.body, reference);
-      const answer = await answerOnce(request, reply, 'send', [to], content, deps, {
-        send: async (call) => {
-          const fault = call.drafts[0]?.fault;
-          if (fault?.code === 'invalid_recipient')
-            throw new ApiError('invalid_recipient', fault.message, { param: 'to' });
-          return sendOne(call, deps);
-        },
-        retell: (rows) => tellOne(rows[0]),
-      });
-      return reply.status(answer.status as 201).send({ ...answer.body, meta: metaOf(request) } as never);
-    },
-  );
-
-  app.post(
-    '/messages/bulk',
-    {
-      config: { anyScopeOf: ['sms:bulk'], sends: true },
-      schema: {
-        summary: 'Send one body to many recipients',
-        headers: sendHeadersSchema,
-        body: bulkBodySchema,
-        response: { 201: envelopeSchema(bulkResultSchema) },
-      },
-    },
-    async (request, reply) => {
-      const answer = await answerOnce(
-        request,
-        reply,
-        'bulk',
-        request.body.recipients,
-        contentOf(request.body, null),
-        deps,
-        {
-          send: (call) => sendBulk(call, deps),
-          retell: tellBulk,
-        },
-      );
-      return reply.status(answer.status as 201).send({ ...answer.body, meta: metaOf(request) } as never);
-    },
-  );
+  sendRoutes(app, deps);
 
   app.get(
     '/messages/:id',
@@ -96,8 +31,10 @@ export function messageRoutes(app: App, deps: MessageRouteDeps): void {
     async (request) => {
       const messageId = fromPublicId('msg', request.params.id);
       const { accountId } = request.caller;
-      const rows = messageId === undefined ? [] : await readMessages(deps.pool, [{ accountId, messageId }]);
-      const [row] = rows;
+      const row =
+        messageId === undefined
+          ? undefined
+          : (await readMessages(deps.pool, [{ accountId, messageId }])).get(messageId);
       if (row === undefined) throw new ApiError('not_found', 'There is no such message.', { param: 'id' });
       return envelope(request, showMessage(row));
     },
@@ -131,50 +68,4 @@ export function messageRoutes(app: App, deps: MessageRouteDeps): void {
       );
     },
   );
-}
-
-function contentOf(
-  body: Pick<SendBody & BulkBody, 'from' | 'body' | 'route_id' | 'provider'>,
-  reference: string | null,
-): Content {
-  return {
-    from: body.from,
-    body: body.body,
-    routeId: body.route_id ?? null,
-    provider: body.provider ?? null,
-    reference,
-  };
-}
-
-/** Composes and sends, or replays what the request's idempotency key stands for. */
-async function answerOnce(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  operation: 'send' | 'bulk',
-  recipients: readonly string[],
-  content: Content,
-  deps: MessageRouteDeps,
-  {
-    send,
-    retell,
-  }: {
-    send: (call: Call) => Promise<Answer | 'repeated'>;
-    retell: (rows: Awaited<ReturnType<typeof readInOrder>>) => Answer;
-  },
-): Promise<Answer> {
-  const { accountId, currency } = request.caller;
-  const key = request.headers['idempotency-key'];
-  const run = async (idempotency: Call['idempotency']) =>
-    send({ accountId, currency, drafts: await compose(accountId, recipients, content, deps), idempotency });
-  if (typeof key !== 'string') return (await run(null)) as Answer;
-
-  const { from, body, routeId, provider, reference } = content;
-  const fingerprint = fingerprintOf(operation, [recipients, from, body, routeId, provider, reference]);
-  const { answer, isReplay } = await deps.answers.answer(
-    { accountId, key, fingerprint },
-    () => run({ key, fingerprint }),
-    async (messageIds) => retell(await readInOrder(deps.pool, accountId, messageIds)),
-  );
-  if (isReplay) reply.header('idempotent-replayed', 'true');
-  return answer;
 }

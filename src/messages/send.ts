@@ -1,5 +1,6 @@
 import type { Pool } from '../db/pool.ts';
 import { showMessage, type MessageRow } from '../events/message-view.ts';
+import { readMessages } from '../events/read.ts';
 import type { Batcher } from '../lib/batcher.ts';
 import { ApiError, type ErrorCode, type ErrorType } from '../lib/errors.ts';
 import { toPublicId } from '../lib/ids.ts';
@@ -7,7 +8,6 @@ import type { ProviderName } from '../providers/provider.ts';
 import type { Acceptance, AcceptedMessage } from './accept.ts';
 import type { Answer } from './answers.ts';
 import type { AcceptRequest, Draft } from './draft.ts';
-import { readMessages } from './queries.ts';
 
 /** What is handed to the dispatcher: the message as accepted, and what is known of its lease. */
 export type Job = {
@@ -128,6 +128,5 @@ export async function readInOrder(pool: Pool, accountId: string, messageIds: rea
     pool,
     messageIds.map((messageId) => ({ accountId, messageId })),
   );
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  return messageIds.flatMap((id) => byId.get(id) ?? []);
+  return messageIds.flatMap((id) => rows.get(id) ?? []);
 }
