@@ -18,7 +18,7 @@ export type EmbeddedPostgres = {
   /** Resolves when the server has ended, asked to by `stop` or on its own; never rejects. */
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   /** Ends all sessions and the server, then frees the data folder. May be called again. */
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 };
 
 type Log = (line: string) => void;
