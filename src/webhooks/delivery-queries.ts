@@ -127,14 +127,14 @@ export async function countFailures(db: Db, tallies: readonly EndpointTally[], n
     name: 'count_webhook_failures',
     text: `WITH counted AS (
              UPDATE webhook_endpoints e
-             SET failure_count = CASE WHEN x.success_ms IS NULL THEN e.failure_count ELSE 0 END + x.trailing,
+             SET failure_count = CASE WHEN x.success_ms IS NULL THEN e.failure_count ELSE 0 END + x.trailing_failures,
                last_success_at = coalesce(to_timestamp(x.success_ms / 1000), e.last_success_at),
                last_failure_at = coalesce(to_timestamp(x.failure_ms / 1000), e.last_failure_at),
-               is_active = e.is_active AND e.failure_count + x.leading < $9 AND x.longest < $9,
-               disabled_at = CASE WHEN e.failure_count + x.leading < $9 AND x.longest < $9 THEN e.disabled_at
+               is_active = e.is_active AND e.failure_count + x.leading_failures < $9 AND x.longest_run < $9,
+               disabled_at = CASE WHEN e.failure_count + x.leading_failures < $9 AND x.longest_run < $9 THEN e.disabled_at
                  ELSE coalesce(e.disabled_at, $8) END
              FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[], $5::int[], $6::float8[], $7::float8[])
-               x(account_id, id, leading, trailing, longest, success_ms, failure_ms)
+               x(account_id, id, leading_failures, trailing_failures, longest_run, success_ms, failure_ms)
              WHERE e.account_id = x.account_id AND e.id = x.id
              RETURNING e.account_id, e.id, e.disabled_at
            )

@@ -16,6 +16,8 @@ type Lane<Item> = { key: string; waiting: Item[]; running: number; limit: number
 
 /** A lane starts with so many turns at a time: enough for a healthy endpoint to prove itself, too few for dead ones to take all. */
 const firstLimit = 4;
+/** Never fewer than two, so that one slow answer does not hold up the rest of a lane that fails. */
+const lastLimit = 2;
 
 /**
  * Whose turn it is. Each endpoint has a lane of its own; lanes take turns round robin, so a long one never delays a short one. How many
@@ -86,7 +88,7 @@ export class Lanes<Item> {
     lane.running -= 1;
     this.#running -= 1;
     if (end === 'succeeded') lane.limit = Math.min(lane.limit + 1, this.#limits.runningPerLaneMax);
-    if (end === 'failed') lane.limit = Math.max(1, lane.limit >> 1);
+    if (end === 'failed') lane.limit = Math.max(lastLimit, lane.limit >> 1);
     this.#makeReady(lane);
     if (lane.waiting.length === 0 && lane.running === 0) this.#lanes.delete(key);
   }
