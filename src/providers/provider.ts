@@ -32,7 +32,12 @@ export type RejectionClass = 'invalid_recipient' | 'invalid_sender' | 'invalid_c
 
 /** What became of one attempt. Outcomes are data; an adapter throws only on bugs. */
 export type SendResult =
-  | { outcome: 'accepted'; providerMessageId: string }
+  | {
+      outcome: 'accepted';
+      providerMessageId: string;
+      /** Every part's id where the upstream took a long text in parts and reports each (SMPP); the first is `providerMessageId`. */
+      partIds?: string[];
+    }
   | {
       outcome: 'rejected';
       class: RejectionClass;
@@ -82,6 +87,39 @@ export type ReceiptReading =
   | { ok: false; problem: 'forged' | 'malformed'; reason: string };
 
 /**
+ * A receipt that came over a connection of ours (SMPP) and names nothing but the upstream's id. Where the message had several parts it
+ * speaks of one of them.
+ */
+export type AsyncReceipt = Receipt & {
+  /**
+   * Ids under which the part may be known, most likely first. One that is not `certain` is another spelling of the upstream's id: it
+   * counts only when it is the only one known and that message went to `recipient`.
+   */
+  candidates: Array<{ id: string; certain: boolean }>;
+  /** E.164 with the leading `+`, as far as the upstream tells. */
+  recipient: string;
+  /** The receipt as it came, as JSON, for the message's story. */
+  raw: string;
+};
+
+/** A recipient wrote STOP (or the like) to one of our senders. */
+export type AsyncOptOut = { recipient: string; sender: string; keyword: string };
+
+/** A message that was accepted after its `send` had already resolved to `unknown`. */
+export type LateAcceptance = { ref: string; providerMessageId: string; partIds?: string[] };
+
+/**
+ * What an upstream reports over a connection that we keep open. A listener resolves once what it was told is stored: only then is the
+ * report acknowledged. When it rejects, or takes longer than the upstream waits, the upstream is asked to report again.
+ */
+export type AsyncReports = {
+  /** Also opens the connection, and from then on keeps it open. */
+  onReceipt(listener: (receipt: AsyncReceipt) => Promise<void>): void;
+  onOptOut(listener: (optOut: AsyncOptOut) => Promise<void>): void;
+  onLateAcceptance(listener: (acceptance: LateAcceptance) => void): void;
+};
+
+/**
  * One upstream. `send` resolves within `timeoutMs` of the adapter's settings, holds no more than a bounded answer in memory, and never
  * logs. `readReceipts` is pure: it verifies the upstream's own signature and reads the states.
  */
@@ -89,6 +127,8 @@ export type Provider = {
   readonly name: ProviderName;
   send(request: SendRequest): Promise<SendResult>;
   readReceipts(request: ReceiptRequest): ReceiptReading;
+  /** Only where receipts come over a connection of ours and not by HTTP. */
+  readonly reports?: AsyncReports;
   /** Lets running requests end, then closes the connections. */
   close(): Promise<void>;
 };
