@@ -1,13 +1,12 @@
 import type { Clock } from '../lib/clock.ts';
 import type { FaultBoard } from './faults.ts';
 import type { Journal } from './journal.ts';
-import { currentStatus, type Message } from './message.ts';
+import type { Message } from './message.ts';
 import type { Receipts } from './receipts.ts';
+import type { Reporter } from './reporter.ts';
 import { type Outcome, scenarioOf } from './scenario.ts';
 import type { Threads } from './threads.ts';
-import type { Reading, Submission, Upstream, WireRequest, WireResponse } from './upstream.ts';
-
-const RETRY_AFTER_SECONDS = 1;
+import type { Submission } from './upstream.ts';
 
 export type CarrierParts = {
   readonly clock: Clock;
@@ -18,102 +17,37 @@ export type CarrierParts = {
   readonly deliveryDelayMs: number;
 };
 
-/** One request and where its answer goes. */
-export type Exchange = {
-  readonly provider: string;
-  readonly upstream: Upstream;
-  readonly request: WireRequest;
-  send(response: WireResponse): void;
-  /** No answer, ever. */
-  hold(): void;
-};
-
-/** What happens to a request, the same for every upstream: an upstream only reads it and words the answer. */
-export function handleExchange(parts: CarrierParts, exchange: Exchange): void {
-  const reading = exchange.upstream.read(exchange.request);
-  // A struck request got no further than the upstream's front door: it is nobody's first try.
-  const struck = parts.faults.strikes(exchange.provider);
-
-  if (reading.kind === 'send') {
-    send(parts, exchange, reading.submission, struck);
-    return;
-  }
-  if (reading.kind === 'invalid')
-    record(parts, exchange, { to: reading.to, outcome: struck ? 'unavailable' : 'invalid' });
-  after(latencyMs(parts, exchange), () => {
-    exchange.send(struck ? exchange.upstream.unavailable() : answer(parts, exchange, reading));
-  });
-}
-
-function send(parts: CarrierParts, exchange: Exchange, submission: Submission, struck: boolean): void {
-  const outcome = struck ? 'unavailable' : decide(parts, exchange.provider, submission);
-  if (outcome === 'accepted') {
-    accept(parts, exchange, submission);
-    return;
-  }
-  record(parts, exchange, { to: submission.to, outcome, submission });
-  if (outcome === 'silent') exchange.hold();
-  else after(latencyMs(parts, exchange), () => exchange.send(refusal(exchange.upstream, submission, outcome)));
-}
-
-function decide({ threads }: CarrierParts, provider: string, { to, text }: Submission): Outcome {
+/** What happens to a message, the same for every upstream. */
+export function decide({ threads }: CarrierParts, provider: string, { to, text }: Submission): Outcome {
   const { outcome, firstOutcome } = scenarioOf(to);
   return firstOutcome !== undefined && threads.isFirstTried(provider, to, text) ? firstOutcome : outcome;
 }
 
-function accept(parts: CarrierParts, exchange: Exchange, submission: Submission): void {
+/** Confirms a message to its sender and reports on it, in the order and after the time that its scenario says. */
+export function acceptMessage(parts: CarrierParts, message: Message, reporter: Reporter, confirm: () => void): void {
   const { clock, receipts } = parts;
-  const { provider, upstream } = exchange;
-  const scenario = scenarioOf(submission.to);
-  const id = upstream.newMessageId(submission);
-  const message: Message = { id, provider, submission, scenario, acceptedAt: clock.now(), receipts: [] };
-  record(parts, exchange, { to: submission.to, outcome: 'accepted', submission, message });
-
-  const delayMs = latencyMs(parts, exchange) + scenario.answerAfterMs;
-  const confirm = () => {
+  const { answerAfterMs, receiptsBeforeAnswer } = message.scenario;
+  const delayMs = latencyMs(parts, message.provider) + answerAfterMs;
+  const confirmNow = () => {
     message.acceptedAt = clock.now();
-    exchange.send(upstream.accepted(message));
+    confirm();
   };
-  if (scenario.receiptsBeforeAnswer) {
-    receipts.schedule(message, upstream, () => after(delayMs, confirm));
+  if (receiptsBeforeAnswer) {
+    receipts.schedule(message, reporter, () => after(delayMs, confirmNow));
   } else {
     after(delayMs, () => {
-      confirm();
-      receipts.schedule(message, upstream);
+      confirmNow();
+      receipts.schedule(message, reporter);
     });
   }
 }
 
-function refusal(
-  upstream: Upstream,
-  submission: Submission,
-  outcome: Exclude<Outcome, 'accepted' | 'silent'>,
-): WireResponse {
-  if (outcome === 'unavailable') return upstream.unavailable();
-  if (outcome === 'throttled') return upstream.throttled(RETRY_AFTER_SECONDS);
-  return upstream.refused(submission, outcome);
+/** Every answer but an acceptance: later by the latency imposed on the provider. */
+export function answerLater(parts: CarrierParts, provider: string, answer: () => void): void {
+  after(latencyMs(parts, provider), answer);
 }
 
-function answer(
-  parts: CarrierParts,
-  { provider }: Exchange,
-  reading: Exclude<Reading, { kind: 'send' }>,
-): WireResponse {
-  if (reading.kind !== 'poll') return reading.response;
-  const message = parts.journal.find(provider, reading.messageId);
-  return reading.render(message, message && currentStatus(message, parts.clock.now(), parts.deliveryDelayMs));
-}
-
-function record(
-  { clock, journal }: CarrierParts,
-  { provider, request }: Exchange,
-  happened: { to: string | undefined; outcome: Outcome | 'invalid'; submission?: Submission; message?: Message },
-): void {
-  const { to, outcome, submission, message } = happened;
-  journal.add({ provider, receivedAt: clock.now(), to, submission, outcome, message, request });
-}
-
-function latencyMs({ faults }: CarrierParts, { provider }: Exchange): number {
+function latencyMs({ faults }: CarrierParts, provider: string): number {
   return faults.get(provider).latencyMs;
 }
 

@@ -1,5 +1,7 @@
 import { formatTime } from '../lib/clock.ts';
+import type { CallbackUrls } from './callback-urls.ts';
 import type { FaultBoard, Faults } from './faults.ts';
+import { type Fields, isBoolean, isHttpUrl, isWholeNumber, optionalString, parseFields } from './fields.ts';
 import type { Journal, NumberedEntry } from './journal.ts';
 import type { WireResponse } from './upstream.ts';
 
@@ -18,17 +20,30 @@ export function createControl(options: {
   providers: readonly string[];
   journal: Journal;
   faults: FaultBoard;
+  callbackUrls: CallbackUrls;
   reset: () => void;
 }): Control {
-  const { providers, journal, faults, reset } = options;
+  const { providers, journal, faults, callbackUrls, reset } = options;
 
-  const describe = (id: string) => ({ id, ...faults.get(id) });
+  const describe = (id: string) => ({
+    id,
+    ...faults.get(id),
+    ...(callbackUrls.has(id) && { callbackUrl: callbackUrls.get(id) ?? null }),
+  });
 
-  function changeFaults(id: string, body: string): WireResponse {
+  function change(id: string, body: string): WireResponse {
     if (!providers.includes(id)) return problem(404, `There is no provider ${id}; there are ${providers.join(', ')}.`);
-    const change = parseFaults(body);
-    if (typeof change === 'string') return problem(400, change);
-    faults.set(id, change);
+    const settings = parseFields(body);
+    if (settings === undefined) return problem(400, 'The body must be a JSON object.');
+    const wrong = settingsProblem(
+      settings,
+      callbackUrls.has(id) ? { ...faultRules, callbackUrl: callbackUrlRule } : faultRules,
+    );
+    if (wrong !== undefined) return problem(400, wrong);
+
+    const { callbackUrl, ...changedFaults } = settings;
+    faults.set(id, changedFaults);
+    if (callbackUrl !== undefined) callbackUrls.set(id, optionalString(callbackUrl));
     return json(200, describe(id));
   }
 
@@ -37,7 +52,7 @@ export function createControl(options: {
       if (method === 'GET' && path === '/control/messages') return listMessages(journal, query);
       if (method === 'GET' && path === PROVIDERS_PATH) return json(200, { providers: providers.map(describe) });
       if (method === 'POST' && path.startsWith(`${PROVIDERS_PATH}/`)) {
-        return changeFaults(path.slice(PROVIDERS_PATH.length + 1), body);
+        return change(path.slice(PROVIDERS_PATH.length + 1), body);
       }
       if (method === 'POST' && path === '/control/reset') {
         reset();
@@ -77,34 +92,27 @@ function describeEntry({ sequence, entry }: NumberedEntry): object {
   };
 }
 
-const faultRules: { readonly [Name in keyof Faults]: { holds: (value: unknown) => boolean; must: string } } = {
-  outage: { holds: (value) => typeof value === 'boolean', must: 'be true or false' },
-  latencyMs: {
-    holds: (value) => Number.isInteger(value) && isBetween(value, 0, LATENCY_MS_MAX),
-    must: `be a whole number from 0 to ${LATENCY_MS_MAX}`,
-  },
+type SettingRule = { holds: (value: unknown) => boolean; must: string };
+
+const faultRules: Readonly<Record<keyof Faults, SettingRule>> = {
+  outage: { holds: isBoolean, must: 'be true or false' },
+  latencyMs: { holds: isWholeNumber(0, LATENCY_MS_MAX), must: `be a whole number from 0 to ${LATENCY_MS_MAX}` },
   errorRate: { holds: (value) => isBetween(value, 0, 1), must: 'be a number from 0 to 1' },
 };
 
-/** The change asked for, or what is wrong with it. What is left out stays as it is. */
-function parseFaults(body: string): Partial<Faults> | string {
-  let change: unknown;
-  try {
-    change = JSON.parse(body);
-  } catch {
-    return 'The body must be JSON.';
-  }
-  if (typeof change !== 'object' || change === null || Array.isArray(change)) return 'The body must be a JSON object.';
+const callbackUrlRule: SettingRule = {
+  holds: (value) => value === null || isHttpUrl(value),
+  must: 'be an HTTP URL, or null for none',
+};
 
-  for (const [name, value] of Object.entries(change)) {
-    if (!isFaultName(name)) return `There is no setting ${name}; there are ${Object.keys(faultRules).join(', ')}.`;
-    if (!faultRules[name].holds(value)) return `${name} must ${faultRules[name].must}.`;
+/** What is wrong with the settings asked for. What is left out stays as it is. */
+function settingsProblem(settings: Fields, rules: Readonly<Record<string, SettingRule>>): string | undefined {
+  for (const [name, value] of Object.entries(settings)) {
+    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
+    if (rule === undefined) return `There is no setting ${name}; there are ${Object.keys(rules).join(', ')}.`;
+    if (!rule.holds(value)) return `${name} must ${rule.must}.`;
   }
-  return change;
-}
-
-function isFaultName(name: string): name is keyof Faults {
-  return Object.hasOwn(faultRules, name);
+  return undefined;
 }
 
 function isBetween(value: unknown, min: number, max: number): boolean {

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type CarrierParts, handleExchange } from './carrier.ts';
+import type { CarrierParts } from './carrier.ts';
 import type { Control } from './control.ts';
+import { handleExchange } from './exchange.ts';
+import type { Reporter } from './reporter.ts';
 import type { Upstream, WireResponse } from './upstream.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;
@@ -8,7 +10,10 @@ const HOLD_MS_MAX = 60_000;
 /** Longer than any client keeps an idle connection, so that none is closed under a request. */
 const KEEP_ALIVE_MS = 75_000;
 
-type Parts = { carrier: CarrierParts; control: Control; upstreams: Readonly<Record<string, Upstream>> };
+/** An upstream as it is reached by HTTP. */
+export type HttpLine = { readonly provider: string; readonly upstream: Upstream; readonly reporter: Reporter };
+
+type Parts = { carrier: CarrierParts; control: Control; lines: ReadonlyMap<string, HttpLine> };
 
 /**
  * Bare node:http: the simulator shares the machine with the service it is measured against, and a framework would take
@@ -40,35 +45,33 @@ function dispatch(parts: Parts, request: IncomingMessage, response: ServerRespon
   const { method = 'GET', url = '/', headers } = request;
   const queryAt = url.indexOf('?');
   const path = queryAt === -1 ? url : url.slice(0, queryAt);
+  const query = queryAt === -1 ? '' : url.slice(queryAt + 1);
 
   if (path.startsWith('/control/')) {
-    const query = new URLSearchParams(queryAt === -1 ? '' : url.slice(queryAt));
-    send(response, parts.control.handle({ method, path, query, body }));
+    send(response, parts.control.handle({ method, path, query: new URLSearchParams(query), body }));
     return;
   }
-  const route = findUpstream(parts.upstreams, path);
+  const route = findLine(parts.lines, path);
   if (route === undefined) {
     send(response, notFound(`No upstream answers at ${path}.`));
     return;
   }
   handleExchange(parts.carrier, {
-    provider: route.provider,
-    upstream: route.upstream,
-    request: { method, path: route.nativePath, headers, body },
+    ...route.line,
+    request: { method, path: route.nativePath, query, headers, body },
     send: (wireResponse) => send(response, wireResponse),
     hold: () => hold(response),
   });
 }
 
 /** By base path (`/twilio/2010-04-01/…`), or by the native path alone. */
-function findUpstream(upstreams: Parts['upstreams'], path: string) {
+function findLine(lines: Parts['lines'], path: string): { line: HttpLine; nativePath: string } | undefined {
   const baseEnd = path.indexOf('/', 1);
-  const base = path.slice(1, baseEnd);
-  const named = Object.hasOwn(upstreams, base) ? upstreams[base] : undefined;
-  if (named !== undefined) return { provider: base, upstream: named, nativePath: path.slice(baseEnd) };
+  const named = lines.get(path.slice(1, baseEnd));
+  if (named !== undefined) return { line: named, nativePath: path.slice(baseEnd) };
 
-  for (const [provider, upstream] of Object.entries(upstreams)) {
-    if (upstream.nativePaths.some((native) => path.startsWith(native))) return { provider, upstream, nativePath: path };
+  for (const line of lines.values()) {
+    if (line.upstream.nativePaths.some((native) => path.startsWith(native))) return { line, nativePath: path };
   }
   return undefined;
 }

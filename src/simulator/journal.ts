@@ -2,6 +2,9 @@ import type { Message } from './message.ts';
 import type { Outcome } from './scenario.ts';
 import type { Submission, WireRequest } from './upstream.ts';
 
+/** An HTTP request, or the PDUs of an SMPP message, in hexadecimal. */
+export type RawRequest = WireRequest | { readonly pdus: readonly string[] };
+
 /** One request to send, and what became of it. */
 export type JournalEntry = {
   readonly provider: string;
@@ -9,10 +12,10 @@ export type JournalEntry = {
   /** Unknown when the request was too malformed to name a recipient. */
   readonly to: string | undefined;
   readonly submission: Submission | undefined;
-  readonly outcome: Outcome | 'invalid';
+  readonly outcome: Outcome | 'invalid' | 'duplicate';
   readonly message: Message | undefined;
   /** Given up before the rest of the entry, being most of its size. */
-  request: WireRequest | undefined;
+  request: RawRequest | undefined;
 };
 
 export type JournalQuery = { readonly to: string | undefined; readonly limit: number };

@@ -1,4 +1,4 @@
-import type { ReceiptStatus, Scenario } from './scenario.ts';
+import type { ReceiptStatus, Refusal, Scenario } from './scenario.ts';
 import type { CallbackResult, Submission } from './upstream.ts';
 
 /** One attempt to post one receipt. `dropped`: too many were waiting already. */
@@ -19,6 +19,10 @@ export type Message = {
   /** When the sender was told; the carrier's reports count from here. */
   acceptedAt: number;
   readonly receipts: ReceiptAttempt[];
+  /** Why it will be reported failed, where the upstream takes a message before it finds out. */
+  readonly refusal?: Refusal;
+  /** Set once its report was fetched, where an upstream hands out each only once. */
+  reportFetched?: boolean;
 };
 
 /** When the receipt numbered `step` is due, counted from acceptance. */

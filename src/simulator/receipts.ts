@@ -1,9 +1,9 @@
 import type { Clock } from '../lib/clock.ts';
-import type { CallbackClient } from './callback-client.ts';
 import { type Message, receiptDelayMs } from './message.ts';
 import { createReceiptQueue } from './receipt-queue.ts';
+import type { Reporter } from './reporter.ts';
 import type { ReceiptStatus } from './scenario.ts';
-import type { CallbackResult, Upstream } from './upstream.ts';
+import type { CallbackResult } from './upstream.ts';
 
 /** Posts at a time, over all receivers: no more than a service would be sent by one busy upstream. */
 export const POSTS_MAX = 64;
@@ -13,8 +13,8 @@ const WAITING_MAX = 200_000;
 
 type Receipt = {
   readonly message: Message;
-  readonly upstream: Upstream;
-  readonly callbackUrl: string;
+  readonly reporter: Reporter;
+  readonly address: string;
   readonly step: number;
   readonly attempt: number;
   /** Called when each step has been tried once. */
@@ -24,7 +24,7 @@ type Receipt = {
 
 export type Receipts = {
   /** Reports what the message's scenario says, when it says. */
-  schedule(message: Message, upstream: Upstream, onTried?: () => void): void;
+  schedule(message: Message, reporter: Reporter, onTried?: () => void): void;
   /** Forgets all that wait; those being posted end, and are followed by nothing. */
   clear(): void;
 };
@@ -33,20 +33,15 @@ export type Receipts = {
  * Steps of a message go out one after the other, each when it is due and the one before was answered or failed, so their
  * order is the scenario's also where a receiver is slow. A retry holds nothing up.
  */
-export function createReceipts(options: {
-  clock: Clock;
-  client: Pick<CallbackClient, 'post'>;
-  deliveryDelayMs: number;
-  waitingMax?: number;
-}): Receipts {
-  const { clock, client, deliveryDelayMs, waitingMax = WAITING_MAX } = options;
+export function createReceipts(options: { clock: Clock; deliveryDelayMs: number; waitingMax?: number }): Receipts {
+  const { clock, deliveryDelayMs, waitingMax = WAITING_MAX } = options;
   const queue = createReceiptQueue<Receipt>({ clock, postsMax: POSTS_MAX, waitingMax, post });
   let epoch = 0;
 
   function post(receipt: Receipt, done: () => void): void {
-    const { message, upstream, callbackUrl } = receipt;
+    const { message, reporter, address, attempt } = receipt;
     const at = clock.now();
-    client.post(upstream.callback(message, callbackUrl, statusOf(receipt), at), (result) => {
+    reporter.tell(message, { status: statusOf(receipt), callbackUrl: address, attempt, at }, (result) => {
       if (receipt.epoch === epoch) follow(receipt, at, result);
       else receipt.onTried?.();
       done();
@@ -54,21 +49,26 @@ export function createReceipts(options: {
   }
 
   function follow(receipt: Receipt, at: number, result: CallbackResult): void {
-    const { message, upstream, step, attempt, onTried } = receipt;
+    const { message, reporter, step, attempt, onTried } = receipt;
     message.receipts.push({ status: statusOf(receipt), attempt, at, result });
 
-    const retryDelayMs = upstream.callbackRetryDelayMs(attempt, result);
+    const retryDelayMs = reporter.retryDelayMs(attempt, result);
     if (retryDelayMs !== undefined) wait({ ...receipt, attempt: attempt + 1, onTried: undefined }, retryDelayMs);
 
-    if (attempt > 1) return;
-    if (step + 1 === message.scenario.receipts.length) onTried?.();
-    else waitForStep({ ...receipt, step: step + 1 });
+    if (attempt === 1) waitForStep(message, reporter, step + 1, onTried);
   }
 
-  function waitForStep(receipt: Receipt): void {
-    const { message, step } = receipt;
-    const dueAt = message.acceptedAt + receiptDelayMs(message, step, deliveryDelayMs);
-    wait(receipt, dueAt - clock.now());
+  /** The next step from `from` on that anybody wants to hear of. */
+  function waitForStep(message: Message, reporter: Reporter, from: number, onTried: Receipt['onTried']): void {
+    const statuses = message.scenario.receipts;
+    for (let step = from; step < statuses.length; step += 1) {
+      const address = reporter.addressFor(message, statuses[step] ?? 'sent');
+      if (address === undefined) continue;
+      const dueAt = message.acceptedAt + receiptDelayMs(message, step, deliveryDelayMs);
+      wait({ message, reporter, address, step, attempt: 1, onTried, epoch }, dueAt - clock.now());
+      return;
+    }
+    onTried?.();
   }
 
   function wait(receipt: Receipt, delayMs: number): void {
@@ -79,11 +79,7 @@ export function createReceipts(options: {
   }
 
   return {
-    schedule(message, upstream, onTried) {
-      const { callbackUrl } = message.submission;
-      if (callbackUrl === undefined || message.scenario.receipts.length === 0) onTried?.();
-      else waitForStep({ message, upstream, callbackUrl, step: 0, attempt: 1, onTried, epoch });
-    },
+    schedule: (message, reporter, onTried) => waitForStep(message, reporter, 0, onTried),
 
     clear() {
       epoch += 1;

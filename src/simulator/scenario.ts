@@ -25,6 +25,9 @@ const ordinary: Scenario = {
   receiptsBeforeAnswer: false,
 };
 
+/** What becomes of a message whose upstream refuses it only after it took it. */
+export const refusedLater: Scenario = { ...ordinary, receipts: ['failed'] };
+
 /** An unassigned calling code: no real subscriber is behind these numbers. */
 const MAGIC_PREFIX = '+99901';
 

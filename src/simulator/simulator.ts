@@ -1,12 +1,15 @@
 import { once } from 'node:events';
 import { systemClock } from '../lib/clock.ts';
 import { createCallbackClient } from './callback-client.ts';
+import { createCallbackUrls } from './callback-urls.ts';
 import { createControl } from './control.ts';
 import { createFaultBoard } from './faults.ts';
-import { createHttpServer } from './http-server.ts';
+import { createHttpServer, type HttpLine } from './http-server.ts';
 import { createJournal } from './journal.ts';
 import { createReceipts, POSTS_MAX } from './receipts.ts';
+import { createCallbackReporter } from './reporter.ts';
 import { createThreads } from './threads.ts';
+import type { Upstream } from './upstream.ts';
 import { type SimulatorCredentials, simulatorCredentials, upstreams } from './upstreams/registry.ts';
 
 export { type ProviderId, type SimulatorCredentials, simulatorCredentials } from './upstreams/registry.ts';
@@ -17,6 +20,8 @@ export type SimulatorOptions = {
   host?: string;
   /** From the acceptance of a message to its last receipt. */
   deliveryDelayMs?: number;
+  /** Where upstreams call back whose requests carry no URL, as a customer would set it in their dashboard. */
+  callbackUrls?: { readonly africastalking?: string };
 };
 
 /** `url` + `/` + provider id is the base URL of that upstream; the control API is under `/control`. */
@@ -35,14 +40,24 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const faults = createFaultBoard();
   const threads = createThreads(clock);
   const client = createCallbackClient(POSTS_MAX);
-  const receipts = createReceipts({ clock, client, deliveryDelayMs });
+  const receipts = createReceipts({ clock, deliveryDelayMs });
+  const http: [provider: string, Upstream][] = Object.entries(upstreams);
+  const callbackUrls = createCallbackUrls(
+    http.filter(([, upstream]) => upstream.hasAccountCallback).map(([provider]) => provider),
+    options.callbackUrls ?? {},
+  );
   const carrier = { clock, journal, faults, threads, receipts, deliveryDelayMs };
   const reset = () => {
-    for (const part of [journal, faults, threads, receipts]) part.clear();
+    for (const part of [journal, faults, threads, receipts, callbackUrls]) part.clear();
   };
-  const control = createControl({ providers: Object.keys(upstreams), journal, faults, reset });
+  const lines = new Map<string, HttpLine>();
+  for (const [provider, upstream] of http) {
+    const reporter = createCallbackReporter({ provider, upstream, client, callbackUrls });
+    lines.set(provider, { provider, upstream, reporter });
+  }
+  const control = createControl({ providers: [...lines.keys()], journal, faults, callbackUrls, reset });
 
-  const server = createHttpServer({ carrier, control, upstreams });
+  const server = createHttpServer({ carrier, control, lines });
   server.listen(port, host);
   await once(server, 'listening');
   const address = server.address();

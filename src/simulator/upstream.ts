@@ -2,10 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Message } from './message.ts';
 import type { ReceiptStatus, Refusal } from './scenario.ts';
 
-/** A request as it arrived; `path` is the native one, without base path and query. */
+/** A request as it arrived; `path` is the native one, without base path, and `query` what follows its `?`. */
 export type WireRequest = {
   readonly method: string;
   readonly path: string;
+  readonly query: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 };
@@ -34,6 +35,18 @@ export type Submission = {
   readonly text: string;
   readonly callbackUrl: string | undefined;
   readonly reference: string | undefined;
+  /** Chosen by the sender, where the upstream lets it; it takes each only once. */
+  readonly messageId?: string;
+  /** What else of the request this upstream's answers and callbacks depend on. */
+  readonly details?: Readonly<Record<string, string>>;
+};
+
+/** One status of a message, to be told to `callbackUrl`; `attempt` counts from 1. */
+export type Report = {
+  readonly status: ReceiptStatus;
+  readonly callbackUrl: string;
+  readonly attempt: number;
+  readonly at: number;
 };
 
 /** What a request turned out to be. */
@@ -58,13 +71,20 @@ export type Upstream<Credentials extends object = object> = {
   readonly credentials: Readonly<Credentials>;
   /** Native path prefixes, for clients that can be given a host but no base path. */
   readonly nativePaths: readonly string[];
+  /** Callbacks go to one URL set for the account, for a request cannot carry one. */
+  readonly hasAccountCallback?: true;
   read(request: WireRequest): Reading;
   newMessageId(submission: Submission): string;
   accepted(message: Message): WireResponse;
-  refused(submission: Submission, refusal: Refusal): WireResponse;
+  /** `undefined`: this upstream finds out only later. It takes the message, and reports it failed. */
+  refused(submission: Submission, refusal: Refusal): WireResponse | undefined;
+  /** Required of an upstream whose senders choose message ids. */
+  duplicate?(submission: Submission): WireResponse;
   throttled(retryAfterSeconds: number): WireResponse;
   unavailable(): WireResponse;
-  callback(message: Message, callbackUrl: string, status: ReceiptStatus, now: number): WireCallback;
+  /** Whether the sender asked to be told of this status; without it, of all. */
+  reportsOn?(submission: Submission, status: ReceiptStatus): boolean;
+  callback(message: Message, report: Report): WireCallback;
   /** How long until a callback is tried again; `undefined`: not again. `attempt` counts those made, from 1. */
   callbackRetryDelayMs(attempt: number, result: CallbackResult): number | undefined;
 };

@@ -2,10 +2,9 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 import { listMessages, postControl } from './control-client.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
-import { wires } from './wires.ts';
-
-const [twilio, vonage] = wires;
-if (twilio === undefined || vonage === undefined) throw new Error('There must be two wires.');
+import { twilio } from './wires/twilio.ts';
+import { vonage } from './wires/vonage.ts';
+import type { HttpWire } from './wires/wire.ts';
 
 let simulator: Simulator;
 let receiver: Receiver;
@@ -24,7 +23,7 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-const statusOf = async (text: string, wire = twilio) =>
+const statusOf = async (text: string, wire: HttpWire = twilio) =>
   (await wire.send(simulator.url, { to: '+447700900123', text })).status;
 
 it('lists what was asked for, in order, with the raw request, its outcome and the receipts sent', async () => {
@@ -49,7 +48,7 @@ it('lists what was asked for, in order, with the raw request, its outcome and th
   expect(new URLSearchParams(messages[0]?.request?.body).get('Body')).toBe('Once & again');
   expect(messages[1]).toMatchObject({
     callbackUrl,
-    providerMessageId: vonage.messageId(answer),
+    providerMessageId: answer.messageId,
     receipts: [
       { status: 'sent', attempt: 1, result: 204 },
       { status: 'delivered', attempt: 1, result: 204 },

@@ -5,7 +5,7 @@ import { scenarioOf } from '../../src/simulator/scenario.ts';
 function entry(id: string, to = '+447700900123'): JournalEntry {
   const submission = { to, from: 'HELIO', text: 'Hello', callbackUrl: undefined, reference: undefined };
   const message = { id, provider: 'twilio', submission, scenario: scenarioOf(to), acceptedAt: 0, receipts: [] };
-  const request = { method: 'POST', path: '/', headers: {}, body: '' };
+  const request = { method: 'POST', path: '/', query: '', headers: {}, body: '' };
   return { provider: 'twilio', receivedAt: 0, to, submission, outcome: 'accepted', message, request };
 }
 

@@ -37,8 +37,8 @@ export const twilio: Upstream<typeof credentials> = {
   }),
   unavailable: () => error(503, 20503, 'Service Unavailable'),
 
-  callback(message, callbackUrl, status, now) {
-    const form = callbackForm(message, status, now);
+  callback(message, { status, callbackUrl, at }) {
+    const form = callbackForm(message, status, at);
     return {
       method: 'POST',
       url: callbackUrl,

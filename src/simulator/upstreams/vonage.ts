@@ -1,4 +1,18 @@
 import { createHmac, hash, randomUUID } from 'node:crypto';
+import {
+  findBreaches,
+  type Fields,
+  isBoolean,
+  isHttpUrl,
+  isObject,
+  isOneOf,
+  isText,
+  isWholeNumber,
+  matches,
+  optionalString,
+  parseFields,
+  type Rule,
+} from '../fields.ts';
 import type { Message } from '../message.ts';
 import type { ReceiptStatus, Refusal } from '../scenario.ts';
 import { segmentCount } from '../segments.ts';
@@ -45,9 +59,9 @@ export const vonage: Upstream<typeof credentials> = {
   }),
   unavailable: () => problem(503, '/messages#1030', 'Internal error', 'The platform could not process the request.'),
 
-  callback(message, callbackUrl, status, now) {
-    const body = JSON.stringify(callbackBody(message, status, now));
-    const token = signVonageCallback(credentials, body, { iat: Math.floor(now / 1000), jti: randomUUID() });
+  callback(message, { status, callbackUrl, at }) {
+    const body = JSON.stringify(callbackBody(message, status, at));
+    const token = signVonageCallback(credentials, body, { iat: Math.floor(at / 1000), jti: randomUUID() });
     return { method: 'POST', url: callbackUrl, headers: { ...jsonHeaders, Authorization: `Bearer ${token}` }, body };
   },
 
@@ -87,28 +101,14 @@ function read(request: WireRequest): Reading {
   return { kind: 'send', submission: submissionOf(fields) };
 }
 
-type Fields = Record<string, unknown>;
 type InvalidParameter = { name: string; reason: string };
 
-function parseFields(body: string): Fields | undefined {
-  try {
-    const value: unknown = JSON.parse(body);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-type Rule = { name: string; required?: boolean; reason: string; holds: (value: unknown) => boolean };
+type VonageRule = Rule & { reason: string };
 
 /** Only `sms` of type `text`, and only v1 callbacks: the rest of the Messages API is not simulated. */
-const rules: readonly Rule[] = [
-  { name: 'channel', required: true, reason: 'must be `sms`', holds: (value) => value === 'sms' },
-  { name: 'message_type', required: true, reason: 'must be `text`', holds: (value) => value === 'text' },
+const rules: readonly VonageRule[] = [
+  { name: 'channel', required: true, reason: 'must be `sms`', holds: isOneOf('sms') },
+  { name: 'message_type', required: true, reason: 'must be `text`', holds: isOneOf('text') },
   {
     name: 'to',
     required: true,
@@ -133,43 +133,28 @@ const rules: readonly Rule[] = [
     holds: (value) => isText(value, CLIENT_REF_LENGTH_MAX),
   },
   { name: 'webhook_url', reason: 'must be an HTTP URL', holds: isHttpUrl },
-  { name: 'webhook_version', reason: 'must be `v1`', holds: (value) => value === 'v1' },
+  { name: 'webhook_version', reason: 'must be `v1`', holds: isOneOf('v1') },
   {
     name: 'ttl',
     reason: `must be a whole number from 20 to ${TTL_SECONDS_MAX}`,
-    holds: (value) => Number.isInteger(value) && Number(value) >= 20 && Number(value) <= TTL_SECONDS_MAX,
+    holds: isWholeNumber(20, TTL_SECONDS_MAX),
   },
-  { name: 'trusted_recipient', reason: 'must be a boolean', holds: (value) => typeof value === 'boolean' },
+  { name: 'trusted_recipient', reason: 'must be a boolean', holds: isBoolean },
   {
     name: 'sms',
     reason: 'must be an object whose encoding_type is `text`, `unicode` or `auto`',
-    holds: (value) =>
-      isObject(value) && [undefined, 'text', 'unicode', 'auto'].some((type) => type === value['encoding_type']),
+    holds: (value) => isObject(value) && isOneOf(undefined, 'text', 'unicode', 'auto')(value['encoding_type']),
   },
 ];
 
 function invalidParameters(fields: Fields): InvalidParameter[] {
-  return rules.flatMap(({ name, required, reason, holds }) => {
-    const value = fields[name];
-    if (value === undefined) return required === true ? [parameter(name, 'is required')] : [];
-    return holds(value) ? [] : [parameter(name, reason)];
-  });
+  return findBreaches(rules, fields).map(({ rule, missing }) =>
+    parameter(rule.name, missing ? 'is required' : rule.reason),
+  );
 }
 
 function parameter(name: string, reason: string): InvalidParameter {
   return { name, reason: `\`${name}\` ${reason}` };
-}
-
-function matches(pattern: RegExp): (value: unknown) => boolean {
-  return (value) => typeof value === 'string' && pattern.test(value);
-}
-
-function isText(value: unknown, lengthMax: number): boolean {
-  return typeof value === 'string' && value.length > 0 && value.length <= lengthMax;
-}
-
-function isHttpUrl(value: unknown): boolean {
-  return typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value);
 }
 
 function submissionOf(fields: Fields): Submission {
@@ -180,10 +165,6 @@ function submissionOf(fields: Fields): Submission {
     callbackUrl: optionalString(fields['webhook_url']),
     reference: optionalString(fields['client_ref']),
   };
-}
-
-function optionalString(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }
 
 const refusals: Record<Refusal, () => WireResponse> = {

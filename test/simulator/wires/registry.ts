@@ -1,0 +1,10 @@
+import { twilio } from './twilio.ts';
+import { vonage } from './vonage.ts';
+import type { Wire } from './wire.ts';
+
+export const wires: readonly Wire[] = [twilio, vonage];
+
+/** The next provider of a chain. */
+export function wireAfter(wire: Wire): Wire {
+  return wires[(wires.indexOf(wire) + 1) % wires.length] ?? wire;
+}
