@@ -19,7 +19,7 @@ export type HttpResult = HttpAnswer | HttpFault;
 export type UpstreamOptions = {
   /** Scheme, host, optional port and optional path prefix. */
   baseUrl: string;
-  /** Sent with every request. */
+  /** Sent with every request; `content-type` only with one that has a body. */
   headers: Readonly<Record<string, string>>;
   /** For one whole attempt: waiting for a connection, connecting, writing and reading. */
   timeoutMs: number;
@@ -35,7 +35,7 @@ const answerBytesMax = 64 * 1024;
 export class Upstream {
   readonly #pool: Pool;
   readonly #pathPrefix: string;
-  readonly #headers: string[];
+  readonly #headers: { post: string[]; get: string[] };
   readonly #timeoutMs: number;
   readonly #line: Line = { waiting: 0 };
   #closed: Promise<void> | undefined;
@@ -43,7 +43,8 @@ export class Upstream {
   constructor({ baseUrl, headers, timeoutMs, connectionsMax = connectionsMaxDefault }: UpstreamOptions) {
     const url = new URL(baseUrl);
     this.#pathPrefix = url.pathname.replace(/\/+$/, '');
-    this.#headers = Object.entries({ 'accept-encoding': 'identity', 'user-agent': 'heliograph', ...headers }).flat();
+    const named = Object.entries({ 'accept-encoding': 'identity', 'user-agent': 'heliograph', ...headers });
+    this.#headers = { post: named.flat(), get: named.filter(([name]) => name !== 'content-type').flat() };
     this.#timeoutMs = timeoutMs;
     this.#pool = new Pool(url.origin, {
       connections: connectionsMax,
@@ -59,6 +60,15 @@ export class Upstream {
 
   /** Posts `body` and resolves to what came of it, within the deadline. Never rejects. */
   post(path: string, body: string): Promise<HttpResult> {
+    return this.#request(path, { method: 'POST', headers: this.#headers.post, body });
+  }
+
+  /** Asks for `path` and resolves to what came of it, within the deadline. Never rejects. */
+  get(path: string): Promise<HttpResult> {
+    return this.#request(path, { method: 'GET', headers: this.#headers.get });
+  }
+
+  #request(path: string, options: { method: 'POST' | 'GET'; headers: string[]; body?: string }): Promise<HttpResult> {
     if (this.#line.waiting >= waitingMax) {
       return Promise.resolve({
         kind: 'not_written',
@@ -68,7 +78,7 @@ export class Upstream {
     }
     return new Promise((resolve) => {
       const exchange = new Exchange(this.#line, this.#timeoutMs, resolve);
-      this.#pool.dispatch({ method: 'POST', path: this.#pathPrefix + path, headers: this.#headers, body }, exchange);
+      this.#pool.dispatch({ ...options, path: this.#pathPrefix + path }, exchange);
     });
   }
 

@@ -73,6 +73,15 @@ export type Receipt = {
   ref?: string;
 };
 
+/** What an upstream answers when it is asked about a message it took. */
+export type LookUpResult =
+  /** Where the message is now; a state of `sent` is not the last word. */
+  | { outcome: 'found'; receipt: Receipt }
+  /** It knows no such message, or no longer. */
+  | { outcome: 'not_found' }
+  /** It could not be asked or its answer not be read: ask again, not before `retryAfterMs` where that is set. */
+  | { outcome: 'unavailable'; code: string; message: string; retryAfterMs?: number };
+
 export type ReceiptRequest = {
   method: string;
   /** The public URL the upstream called, rebuilt from configuration: signatures cover it. */
@@ -127,6 +136,16 @@ export type Provider = {
   readonly name: ProviderName;
   send(request: SendRequest): Promise<SendResult>;
   readReceipts(request: ReceiptRequest): ReceiptReading;
+  /**
+   * Asks the upstream where a message is, for those that lost their receipt; resolves within `timeoutMs`. Absent where the upstream has no
+   * such call. `recipient` is E.164 with the leading `+`.
+   */
+  lookUp?(providerMessageId: string, recipient: string): Promise<LookUpResult>;
+  /**
+   * The upstream takes no callback URL and echoes nothing of ours: its receipts come to one URL for the whole account and name nothing but
+   * `providerMessageId`, so whoever sends must remember which attempt that is.
+   */
+  readonly receiptsByMessageId?: true;
   /** Only where receipts come over a connection of ours and not by HTTP. */
   readonly reports?: AsyncReports;
   /** Lets running requests end, then closes the connections. */

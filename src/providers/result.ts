@@ -3,7 +3,9 @@ import type { HttpAnswer, HttpFault } from './http.ts';
 import type { RejectionClass, SendResult } from './provider.ts';
 
 /** What an upstream's error code means for the attempt: a hard rejection, a reason to try the next provider, or neither. */
-export type ErrorClass = RejectionClass | 'throttled' | 'unavailable' | 'credentials' | 'unknown';
+export type ErrorClass = RejectionClass | RetryReason | 'unknown';
+
+type RetryReason = Extract<SendResult, { outcome: 'retryable' }>['reason'];
 
 export type ErrorRow = { class: ErrorClass; text: string; optOut?: true };
 
@@ -26,7 +28,8 @@ export function resultOfError(
   switch (errorClass) {
     case 'throttled':
     case 'unavailable':
-    case 'credentials': {
+    case 'credentials':
+    case 'unsupported': {
       const retryAfterMs = readRetryAfterMs(answer.headers['retry-after'], clock);
       return {
         outcome: 'retryable',

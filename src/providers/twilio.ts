@@ -7,17 +7,22 @@
 //   201 {"sid":"SM…","status":"queued","num_segments":"1","price":null,"error_code":null,…}
 //   400 {"code":21211,"message":"Invalid 'To' Phone Number","more_info":"https://…/errors/21211","status":400}
 //
+//   GET /2010-04-01/Accounts/AC…/Messages/SM….json
+//   200 {"sid":"SM…","status":"undelivered","error_code":30005,"from":"+17372008852",…}
+//
 //   POST {StatusCallback}
 //   X-Twilio-Signature: base64(HMAC-SHA1(account's auth token, URL + every field's name and value, sorted))
 //   MessageSid=SM…&MessageStatus=undelivered&ErrorCode=30005&AccountSid=AC…&From=%2B15017250604&To=%2B15558675310&…
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { Type, type Static } from 'typebox';
 import type { Clock } from '../lib/clock.ts';
 import { Upstream, type HttpAnswer } from './http.ts';
+import { lookUp, type LookUpReading } from './look-up.ts';
 import type { Provider, Receipt, ReceiptReading, ReceiptRequest, SendRequest, SendResult } from './provider.ts';
 import { parseObject, resultOfError, resultOfFault, resultOfStatus } from './result.ts';
 import { senderWithPlus } from './sender.ts';
 import { baseUrlSchema, timeoutMsSchema } from './settings.ts';
+import { isSameText } from './signature.ts';
 import {
   twilioErrors,
   twilioFailedWithoutRefusal,
@@ -84,17 +89,18 @@ export function createTwilioProvider(settings: TwilioSettings, { clock }: { cloc
       'content-type': 'application/x-www-form-urlencoded',
     },
   });
-  const path = `/2010-04-01/Accounts/${accountSid}/Messages.json`;
+  const path = `/2010-04-01/Accounts/${accountSid}/Messages`;
   // With both given, Twilio sends from `From`, which must be in the service's pool.
   const formEnd = messagingServiceSid === undefined ? '' : `&MessagingServiceSid=${messagingServiceSid}`;
 
   return {
     name: 'twilio',
     async send(request) {
-      const result = await upstream.post(path, formOf(request) + formEnd);
+      const result = await upstream.post(`${path}.json`, formOf(request) + formEnd);
       return result.kind === 'answer' ? readAnswer(result, clock) : resultOfFault(result);
     },
     readReceipts: (request) => readReceipts(request, authToken),
+    lookUp: (sid) => lookUp(upstream, `${path}/${encodeURIComponent(sid)}.json`, clock, readMessage),
     close: () => upstream.close(),
   };
 }
@@ -137,18 +143,35 @@ function readReceipts(request: ReceiptRequest, authToken: string): ReceiptReadin
   }
 
   const providerMessageId = fields.get('MessageSid');
-  const status = fields.get('MessageStatus') ?? '';
   if (!providerMessageId) return { ok: false, problem: 'malformed', reason: 'there is no MessageSid' };
-  const state = receiptStates.get(status);
-  if (state === undefined) {
-    return { ok: false, problem: 'malformed', reason: 'MessageStatus is missing or not one of an outbound message' };
-  }
-  if (state !== 'failed') return { ok: true, receipts: [{ providerMessageId, state }] };
-  return { ok: true, receipts: [failureOf(providerMessageId, status, fields)] };
+  const receipt = receiptOf({
+    providerMessageId,
+    status: fields.get('MessageStatus') ?? '',
+    errorCode: fields.get('ErrorCode') ?? '',
+    from: fields.get('From') ?? '',
+  });
+  return receipt === undefined
+    ? { ok: false, problem: 'malformed', reason: 'MessageStatus is missing or not one of an outbound message' }
+    : { ok: true, receipts: [receipt] };
 }
 
-function failureOf(providerMessageId: string, status: string, fields: URLSearchParams): Receipt {
-  const code = /^[1-9]\d{0,5}$/.exec(fields.get('ErrorCode') ?? '')?.[0];
+function readMessage(content: Record<string, unknown>): LookUpReading {
+  const { sid, status, error_code: errorCode, from } = content;
+  if (typeof sid !== 'string' || typeof status !== 'string') return undefined;
+  return receiptOf({
+    providerMessageId: sid,
+    status,
+    errorCode: typeof errorCode === 'number' ? String(errorCode) : '',
+    from: typeof from === 'string' ? from : '',
+  });
+}
+
+type MessageStatus = { providerMessageId: string; status: string; errorCode: string; from: string };
+
+function receiptOf({ providerMessageId, status, errorCode, from }: MessageStatus): Receipt | undefined {
+  const state = receiptStates.get(status);
+  if (state !== 'failed') return state && { providerMessageId, state };
+  const code = /^[1-9]\d{0,5}$/.exec(errorCode)?.[0];
   const row = code === undefined ? undefined : twilioErrors.get(code);
   const text = row?.text ?? (code === undefined ? undefined : twilioReceiptTexts.get(code));
   return {
@@ -156,7 +179,7 @@ function failureOf(providerMessageId: string, status: string, fields: URLSearchP
     state: isWithoutRefusal(status, code) ? 'undelivered' : 'failed',
     code: code ?? status,
     message: text ?? `Twilio reports the message as ${status}`,
-    ...(row?.optOut || isTollFreeOptOut(code, fields.get('From') ?? '') ? { optOut: true } : {}),
+    ...(row?.optOut || isTollFreeOptOut(code, from) ? { optOut: true } : {}),
   };
 }
 
@@ -194,7 +217,5 @@ function signableUrls(url: string): string[] {
 }
 
 function isSignature(signature: string, text: string, authToken: string): boolean {
-  const expected = Buffer.from(createHmac('sha1', authToken).update(text).digest('base64'));
-  const given = Buffer.from(signature);
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  return isSameText(signature, createHmac('sha1', authToken).update(text).digest('base64'));
 }

@@ -25,12 +25,26 @@ export type AdapterCases = {
   /** Answers that do not accept, and how each is read. */
   refusals: Array<{ title: string; answer: WireAnswer; expected: SendResult }>;
 
-  receipts: Array<{ title: string; rawBody: string; expected: Receipt[] }>;
+  /** How the upstream asks to be called about a message it took; absent where it cannot be asked. */
+  lookUps?: {
+    recipient?: string;
+    providerMessageId: string;
+    wire: WireRequest;
+    found: Array<{ title: string; answer: WireAnswer; expected: Receipt }>;
+    /** Answers that know no such message, besides a 404. */
+    notFound: Array<{ title: string; answer: WireAnswer }>;
+    /** Answers of 200 that tell no state. */
+    unclear: Array<{ title: string; answer: WireAnswer }>;
+  };
+
+  receipts: Array<{ title: string; content: string; expected: Receipt[] }>;
   /** Signed, and still not to be understood. */
-  malformedReceipts: Array<{ title: string; rawBody: string }>;
+  malformedReceipts: Array<{ title: string; content: string }>;
+  /** How the content of a receipt travels; as the body of a POST unless told otherwise. */
+  carry?(receipt: { callbackUrl: string; content: Buffer }): Pick<ReceiptRequest, 'method' | 'url' | 'rawBody'>;
   /** The headers under which the upstream sends a receipt; a signature among them where it signs. */
   sign(receipt: { url: string; rawBody: Buffer; issuedAtMs: number }): Record<string, string>;
-  /** Changes to a signed receipt that must make it a forgery, beyond a missing signature and a changed body; none where nothing is signed. */
+  /** Changes to a signed receipt that must make it a forgery, beyond a missing signature and a changed content; none where nothing is signed. */
   forgeries: Array<{ title: string; forge(signed: ReceiptRequest): ReceiptRequest }>;
 };
 
@@ -55,6 +69,7 @@ export function resultOf(errorClass: ErrorClass, error: { code: string; message:
     case 'throttled':
     case 'unavailable':
     case 'credentials':
+    case 'unsupported':
       return { outcome: 'retryable', reason: errorClass, code, message };
     case 'unknown':
       return { outcome: 'unknown', code, message };

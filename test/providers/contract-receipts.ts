@@ -15,20 +15,25 @@ export function describeReceipts(cases: AdapterCases): void {
 
     afterAll(() => provider.close());
 
-    function signed(body: string | Buffer, issuedAtMs = nowMs): ReceiptRequest {
-      const rawBody = Buffer.from(body);
-      const url = messageWith().callbackUrl;
-      return { method: 'POST', url, rawBody, headers: cases.sign({ url, rawBody, issuedAtMs }) };
+    function carry(content: Buffer): Pick<ReceiptRequest, 'method' | 'url' | 'rawBody'> {
+      const { callbackUrl } = messageWith();
+      return cases.carry?.({ callbackUrl, content }) ?? { method: 'POST', url: callbackUrl, rawBody: content };
     }
 
-    const someReceipt = () => signed(cases.receipts[0]?.rawBody ?? '');
+    function signed(content: string | Buffer, issuedAtMs = nowMs): ReceiptRequest {
+      const carried = carry(Buffer.from(content));
+      return { ...carried, headers: cases.sign({ url: carried.url, rawBody: carried.rawBody, issuedAtMs }) };
+    }
 
-    it.each(cases.receipts)('reads $title', ({ rawBody, expected }) => {
-      expect(provider.readReceipts(signed(rawBody))).toEqual({ ok: true, receipts: expected });
+    const someContent = () => Buffer.from(cases.receipts[0]?.content ?? '');
+    const someReceipt = () => signed(someContent());
+
+    it.each(cases.receipts)('reads $title', ({ content, expected }) => {
+      expect(provider.readReceipts(signed(content))).toEqual({ ok: true, receipts: expected });
     });
 
-    it.each(cases.malformedReceipts)('calls $title malformed', ({ rawBody }) => {
-      expect(provider.readReceipts(signed(rawBody))).toMatchObject({ ok: false, problem: 'malformed' });
+    it.each(cases.malformedReceipts)('calls $title malformed', ({ content }) => {
+      expect(provider.readReceipts(signed(content))).toMatchObject({ ok: false, problem: 'malformed' });
     });
 
     it.runIf(signs).each(cases.forgeries)('refuses $title', (forgery) => {
@@ -41,13 +46,13 @@ export function describeReceipts(cases: AdapterCases): void {
     });
 
     it.runIf(signs)('refuses a receipt of which one byte was changed', () => {
-      const receipt = someReceipt();
-      const rawBody = Buffer.from(receipt.rawBody);
+      const content = someContent();
+      const { headers } = signed(content);
       fc.assert(
-        fc.property(fc.nat(rawBody.length - 1), (index) => {
-          const forged = Buffer.from(rawBody);
-          forged.writeUInt8(rawBody.readUInt8(index) === 0x78 ? 0x79 : 0x78, index);
-          expect(provider.readReceipts({ ...receipt, rawBody: forged })).toMatchObject({
+        fc.property(fc.nat(content.length - 1), (index) => {
+          const forged = Buffer.from(content);
+          forged.writeUInt8(content.readUInt8(index) === 0x78 ? 0x79 : 0x78, index);
+          expect(provider.readReceipts({ ...carry(forged), headers })).toMatchObject({
             ok: false,
             problem: 'forged',
           });
@@ -56,14 +61,14 @@ export function describeReceipts(cases: AdapterCases): void {
     });
 
     it('has a reading for any signed bytes whatever', () => {
-      const anyBody = fc.oneof(
+      const anyContent = fc.oneof(
         fc.uint8Array().map((bytes) => Buffer.from(bytes)),
         fc.json().map((text) => Buffer.from(text)),
         fc.webQueryParameters().map((text) => Buffer.from(text)),
       );
       fc.assert(
-        fc.property(anyBody, (rawBody) => {
-          const reading = provider.readReceipts(signed(rawBody));
+        fc.property(anyContent, (content) => {
+          const reading = provider.readReceipts(signed(content));
           if (!reading.ok) expect(reading.problem).toBe('malformed');
         }),
       );

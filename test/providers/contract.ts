@@ -1,5 +1,6 @@
 import type { AdapterCases } from './cases.ts';
 import { describeFaults } from './contract-faults.ts';
+import { describeLookUps } from './contract-look-up.ts';
 import { describeReceipts } from './contract-receipts.ts';
 import { describeSending } from './contract-sending.ts';
 
@@ -8,4 +9,5 @@ export function describeAdapter(cases: AdapterCases): void {
   describeSending(cases);
   describeFaults(cases);
   describeReceipts(cases);
+  describeLookUps(cases);
 }

@@ -44,6 +44,15 @@ describe('Upstream', () => {
     });
   });
 
+  it('asks without a body, and without the type of one', async () => {
+    const typed = create({ headers: { accept: 'text/plain', 'content-type': 'text/plain' } });
+    expect(await typed.get('/path?query=1')).toMatchObject({ kind: 'answer', status: 200, body: 'ok' });
+    expect(server.requests).toMatchObject([{ method: 'GET', path: '/path?query=1', body: '' }]);
+    expect(server.requests[0]?.headers).toHaveProperty('accept', 'text/plain');
+    expect(server.requests[0]?.headers).not.toHaveProperty('content-type');
+    await typed.close();
+  });
+
   it('reads a chunked answer, whatever the pieces it comes in', async () => {
     const plain = createServer((_request, response) => {
       const bytes = Buffer.from('é'.repeat(1_000));

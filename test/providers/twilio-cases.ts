@@ -1,14 +1,7 @@
-import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
 import type { Receipt } from '../../src/providers/provider.ts';
-import { createTwilioProvider, type TwilioSettings } from '../../src/providers/twilio.ts';
+import { createTwilioProvider } from '../../src/providers/twilio.ts';
 import { messageWith, resultOf, type AdapterCases } from './cases.ts';
-
-export const twilioSettings: TwilioSettings = {
-  baseUrl: 'https://api.twilio.com',
-  accountSid: 'AC0123456789abcdef0123456789abcdef',
-  authToken: '12345',
-  timeoutMs: 1_000,
-};
+import { twilioSettings, twilioSignature } from './twilio-signature.ts';
 
 /** Twilio's documented codes by what they mean for an attempt, written down apart from the adapter's own table. */
 export const twilioCodesByClass = {
@@ -76,7 +69,7 @@ export function twilioCallback(fields: Record<string, string>): string {
 function progress(status: string, state: Receipt['state']): AdapterCases['receipts'][number] {
   return {
     title: `${status} as ${state}`,
-    rawBody: twilioCallback({ MessageStatus: status }),
+    content: twilioCallback({ MessageStatus: status }),
     expected: [{ providerMessageId: messageSid, state }],
   };
 }
@@ -89,8 +82,18 @@ function failure(
 ) {
   return {
     title: `${status} ${code || 'without a code'} as ${state}`,
-    rawBody: twilioCallback({ MessageStatus: status, ...(code ? { ErrorCode: code } : {}) }),
+    content: twilioCallback({ MessageStatus: status, ...(code ? { ErrorCode: code } : {}) }),
     expected: [{ providerMessageId: messageSid, state, code: code || status, message }],
+  };
+}
+
+function lookedUp(status: string, errorCode: number | null, receipt: Partial<Receipt>) {
+  return {
+    answer: {
+      status: 200,
+      body: JSON.stringify({ sid: messageSid, status, error_code: errorCode, from: '+15017250604', num_segments: '1' }),
+    },
+    expected: { providerMessageId: messageSid, state: 'sent' as const, ...receipt },
   };
 }
 
@@ -168,6 +171,37 @@ export const twilioCases: AdapterCases = {
     },
   ],
 
+  lookUps: {
+    providerMessageId: messageSid,
+    wire: {
+      method: 'GET',
+      path: `/2010-04-01/Accounts/${twilioSettings.accountSid}/Messages/${messageSid}.json`,
+      headers: {
+        accept: 'application/json',
+        authorization: 'Basic QUMwMTIzNDU2Nzg5YWJjZGVmMDEyMzQ1Njc4OWFiY2RlZjoxMjM0NQ==',
+      },
+      body: '',
+    },
+    found: [
+      { title: 'a message on its way', ...lookedUp('sending', null, { state: 'sent' }) },
+      { title: 'a delivered message', ...lookedUp('delivered', null, { state: 'delivered' }) },
+      {
+        title: 'a failed message',
+        ...lookedUp('undelivered', 30005, { state: 'failed', code: '30005', message: 'unknown handset' }),
+      },
+      {
+        title: 'a message without an outcome',
+        ...lookedUp('failed', 30036, {
+          state: 'undelivered',
+          code: '30036',
+          message: 'the validity period ran out',
+        }),
+      },
+    ],
+    notFound: [],
+    unclear: [{ title: 'the status of an inbound message', answer: lookedUp('received', null, {}).answer }],
+  },
+
   receipts: [
     ...['accepted', 'scheduled', 'queued', 'sending', 'sent'].map((status) => progress(status, 'sent')),
     ...['delivered', 'read', 'partially_delivered'].map((status) => progress(status, 'delivered')),
@@ -191,7 +225,7 @@ export const twilioCases: AdapterCases = {
     failure('canceled', 'failed'),
     {
       title: 'an opt-out',
-      rawBody: twilioCallback({ MessageStatus: 'failed', ErrorCode: '21610' }),
+      content: twilioCallback({ MessageStatus: 'failed', ErrorCode: '21610' }),
       expected: [
         {
           providerMessageId: messageSid,
@@ -204,7 +238,7 @@ export const twilioCases: AdapterCases = {
     },
     {
       title: 'an opt-out from a toll-free sender',
-      rawBody: twilioCallback({ MessageStatus: 'undelivered', ErrorCode: '30004', From: '+18885550123' }),
+      content: twilioCallback({ MessageStatus: 'undelivered', ErrorCode: '30004', From: '+18885550123' }),
       expected: [
         {
           providerMessageId: messageSid,
@@ -217,18 +251,18 @@ export const twilioCases: AdapterCases = {
     },
     {
       title: 'a callback with fields that are not known yet, one of them twice',
-      rawBody: `${twilioCallback({ MessageStatus: 'delivered', RawDlrDoneDate: '2301011200' })}&New=2&New=1&New=2&=`,
+      content: `${twilioCallback({ MessageStatus: 'delivered', RawDlrDoneDate: '2301011200' })}&New=2&New=1&New=2&=`,
       expected: [{ providerMessageId: messageSid, state: 'delivered' }],
     },
   ],
   malformedReceipts: [
-    { title: 'an empty body', rawBody: '' },
-    { title: 'a callback without MessageSid', rawBody: 'MessageStatus=delivered' },
-    { title: 'a callback without MessageStatus', rawBody: `MessageSid=${messageSid}` },
-    { title: 'the status of an inbound message', rawBody: twilioCallback({ MessageStatus: 'received' }) },
+    { title: 'an empty body', content: '' },
+    { title: 'a callback without MessageSid', content: 'MessageStatus=delivered' },
+    { title: 'a callback without MessageStatus', content: `MessageSid=${messageSid}` },
+    { title: 'the status of an inbound message', content: twilioCallback({ MessageStatus: 'received' }) },
     {
       title: 'a status named after something every object has',
-      rawBody: twilioCallback({ MessageStatus: '__proto__' }),
+      content: twilioCallback({ MessageStatus: '__proto__' }),
     },
   ],
 
@@ -256,10 +290,3 @@ export const twilioCases: AdapterCases = {
     },
   ],
 };
-
-/** Twilio's own signing function over the fields of a form. */
-export function twilioSignature(authToken: string, url: string, rawBody: Buffer): string {
-  const fields: Record<string, string[]> = Object.create(null);
-  for (const [name, value] of new URLSearchParams(rawBody.toString())) (fields[name] ??= []).push(value);
-  return getExpectedTwilioSignature(authToken, url, fields);
-}

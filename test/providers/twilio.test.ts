@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { twilioErrors } from '../../src/providers/twilio-errors.ts';
 import { senderWithPlus } from '../../src/providers/sender.ts';
 import { describeAdapter } from './contract.ts';
-import { twilioCases, twilioCodesByClass, twilioSettings } from './twilio-cases.ts';
+import { twilioCases, twilioCodesByClass } from './twilio-cases.ts';
+import { twilioSettings } from './twilio-signature.ts';
 
 describeAdapter(twilioCases);
 

@@ -85,7 +85,7 @@ export function vonageCallback(status: string, extras: object = {}): string {
 function progress(status: string, state: Receipt['state']): AdapterCases['receipts'][number] {
   return {
     title: `${status} as ${state}`,
-    rawBody: vonageCallback(status, { usage: { currency: 'EUR', price: '0.0333' }, sms: { count_total: '2' } }),
+    content: vonageCallback(status, { usage: { currency: 'EUR', price: '0.0333' }, sms: { count_total: '2' } }),
     expected: [{ providerMessageId: messageUuid, state }],
   };
 }
@@ -99,7 +99,7 @@ function failure(
   const type = `https://developer.vonage.com/api-errors/messages#${code}`;
   return {
     title: `${status} ${code} as ${state}`,
-    rawBody: vonageCallback(status, { error: { type, title: code, detail: `why ${code}`, instance: 'x' } }),
+    content: vonageCallback(status, { error: { type, title: code, detail: `why ${code}`, instance: 'x' } }),
     expected: [{ providerMessageId: messageUuid, state, code, message: `why ${code}`, ...(optOut ? { optOut } : {}) }],
   };
 }
@@ -194,7 +194,7 @@ export const vonageCases: AdapterCases = {
     failure('undeliverable', 'undelivered', '1260'),
     {
       title: 'rejected without an error',
-      rawBody: vonageCallback('rejected'),
+      content: vonageCallback('rejected'),
       expected: [
         {
           providerMessageId: messageUuid,
@@ -206,7 +206,7 @@ export const vonageCases: AdapterCases = {
     },
     {
       title: 'undeliverable with an error that is no object',
-      rawBody: vonageCallback('undeliverable', { error: ['1240'] }),
+      content: vonageCallback('undeliverable', { error: ['1240'] }),
       expected: [
         {
           providerMessageId: messageUuid,
@@ -218,15 +218,15 @@ export const vonageCases: AdapterCases = {
     },
   ],
   malformedReceipts: [
-    { title: 'an empty body', rawBody: '' },
-    { title: 'JSON cut short', rawBody: vonageCallback('delivered').slice(0, -1) },
-    { title: 'JSON that is no object', rawBody: `["${messageUuid}"]` },
-    { title: 'null', rawBody: 'null' },
-    { title: 'a callback without message_uuid', rawBody: '{"status":"delivered"}' },
-    { title: 'a message_uuid that is a number', rawBody: '{"message_uuid":7,"status":"delivered"}' },
-    { title: 'a callback without status', rawBody: `{"message_uuid":"${messageUuid}"}` },
-    { title: 'a status that is not known', rawBody: vonageCallback('pondering') },
-    { title: 'a status that is a list', rawBody: `{"message_uuid":"${messageUuid}","status":["delivered"]}` },
+    { title: 'an empty body', content: '' },
+    { title: 'JSON cut short', content: vonageCallback('delivered').slice(0, -1) },
+    { title: 'JSON that is no object', content: `["${messageUuid}"]` },
+    { title: 'null', content: 'null' },
+    { title: 'a callback without message_uuid', content: '{"status":"delivered"}' },
+    { title: 'a message_uuid that is a number', content: '{"message_uuid":7,"status":"delivered"}' },
+    { title: 'a callback without status', content: `{"message_uuid":"${messageUuid}"}` },
+    { title: 'a status that is not known', content: vonageCallback('pondering') },
+    { title: 'a status that is a list', content: `{"message_uuid":"${messageUuid}","status":["delivered"]}` },
   ],
 
   sign: ({ rawBody, issuedAtMs }) => vonageSignature({ rawBody, issuedAtMs }),
