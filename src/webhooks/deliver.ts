@@ -128,7 +128,7 @@ export class Deliverer {
 
   /** Resolves when nothing is left in memory and every result is written. */
   async idle(): Promise<void> {
-    if (!this.#isIdle()) await new Promise<void>((resolve) => this.#wakeWhenIdle.push(resolve));
+    await this.#turnsEnded();
     await this.#recorder.idle();
   }
 
@@ -136,7 +136,7 @@ export class Deliverer {
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#unsubscribe();
-    await this.idle();
+    await this.#turnsEnded();
     await this.#recorder.stop();
     this.#connector.close();
   }
@@ -222,6 +222,10 @@ export class Deliverer {
   #skip(delivery: QueuedDelivery): void {
     const settlement = { status: 'skipped', dueAtMs: null } as const;
     void this.#recorder.add({ delivery, attempt: null, endedAtMs: this.#clock.now(), settlement });
+  }
+
+  async #turnsEnded(): Promise<void> {
+    if (!this.#isIdle()) await new Promise<void>((resolve) => this.#wakeWhenIdle.push(resolve));
   }
 
   #isIdle(): boolean {

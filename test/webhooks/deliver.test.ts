@@ -478,6 +478,50 @@ describe('leases', () => {
   });
 });
 
+describe('a database that is away', () => {
+  test('for a moment costs nothing: the result is written when it is back', async () => {
+    const { promise: letGo, resolve: release } = Promise.withResolvers<void>();
+    const receiver = await world.receiver((request, response) => void letGo.then(() => ok(request, response)));
+    const { accountId, endpointId } = await world.endpoint(receiver.url);
+    const { pool, cable } = await world.cable();
+    const deliverer = world.deliverer({ pool });
+    const fresh = await world.announce(accountId);
+    deliverer.offer(fresh);
+    await receiver.received(1);
+    cable.cut();
+    release();
+    await expect.poll(() => cable.refused).toBeGreaterThan(0);
+    expect(await world.queued(endpointId)).toHaveLength(1);
+    cable.mend();
+    await deliverer.idle();
+    expect(await world.delivery(fresh[0]?.delivery.eventId ?? '')).toMatchObject({ status: 'succeeded' });
+    expect(await world.queued(endpointId)).toEqual([]);
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  test('for good loses the result, not the event: its lease brings it back', async () => {
+    const receiver = await world.receiver();
+    const { accountId } = await world.endpoint(receiver.url);
+    const { pool, cable } = await world.cable();
+    const deliverer = world.deliverer({ pool });
+    deliverer.offer(await world.announce(accountId));
+    await deliverer.idle();
+    const fresh = await world.announce(accountId);
+    cable.cut();
+    deliverer.offer(fresh);
+    await receiver.received(2);
+    await deliverer.stop();
+
+    const survivor = world.deliverer();
+    world.clock.advance(30 * seconds);
+    expect(await survivor.sweepDue()).toBe(1);
+    await survivor.idle();
+    expect(receiver.requests).toHaveLength(3);
+    expect(receiver.requests[2]?.body).toBe(receiver.requests[1]?.body);
+    expect(await world.delivery(fresh[0]?.delivery.eventId ?? '')).toMatchObject({ status: 'succeeded' });
+  });
+});
+
 describe('isolation', () => {
   test('endpoints that hang do not delay another, even on the same host', async () => {
     const deliverer = world.deliverer({ limits: { runningMax: 16 } });

@@ -1,10 +1,11 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { Notices } from '../../src/db/notices.ts';
 import { ensurePartitions } from '../../src/db/partitions.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { transaction } from '../../src/db/tx.ts';
 import type { EventStatus, EventType } from '../../src/events/event.ts';
 import { messageColumns, type MessageRow } from '../../src/events/message-view.ts';
+import { addEventCounts, insertEvents, type NewEvent } from '../../src/events/record.ts';
 import { fromPublicId, createIdSource, type IdSource } from '../../src/lib/ids.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { announce, type Change, type FreshDelivery } from '../../src/webhooks/announce.ts';
@@ -13,6 +14,7 @@ import { Deliverer, type DelivererOptions } from '../../src/webhooks/deliver.ts'
 import { createEndpoint, type EndpointDeps } from '../../src/webhooks/endpoints.ts';
 import { createTargetGuard } from '../../src/webhooks/target.ts';
 import { createTestDatabase } from '../helpers/postgres.ts';
+import { Cable } from './cable.ts';
 import { Receiver, type Answer } from './receiver.ts';
 
 /** A clock that tests move by hand; it starts at the present, so that signatures are fresh to those who verify them. */
@@ -81,6 +83,24 @@ export class World {
     return deliverer;
   }
 
+  /** A pool of connections that a test can cut. */
+  async cable(): Promise<{ pool: Pool; cable: Cable }> {
+    const cable = await Cable.to(this.url);
+    const pool = createPool({
+      url: cable.url,
+      maxConnections: 2,
+      applicationName: 'cut off',
+      onError: () => undefined,
+    });
+    // A connection that breaks while it is in use tells its user and, besides, itself.
+    pool.on('connect', (client) => void client.on('error', () => undefined));
+    this.#cleanUps.unshift(async () => {
+      await pool.end();
+      await cable.stop();
+    });
+    return { pool, cable };
+  }
+
   async receiver(answer?: Answer): Promise<Receiver> {
     const receiver = await Receiver.start(answer);
     this.#cleanUps.unshift(() => receiver.stop());
@@ -135,6 +155,15 @@ export class World {
     return transaction(this.pool, (db) => announce(db, changes, this.ids, this.clock.now()));
   }
 
+  /** An event on its own, whoever wants to hear of it. */
+  async event(accountId: string, status: EventStatus): Promise<NewEvent> {
+    const message = await this.message(accountId, status);
+    const event = { accountId, eventId: this.ids.next(), messageId: message.id, status };
+    await insertEvents(this.pool, [event]);
+    await addEventCounts(this.pool, [event]);
+    return event;
+  }
+
   async delivery(eventId: string, endpointId?: string): Promise<DeliveryState | undefined> {
     const { rows } = await this.pool.query<DeliveryState>(
       'SELECT status, attempts FROM deliveries WHERE event_id = $1 AND ($2::uuid IS NULL OR endpoint_id = $2)',
@@ -159,6 +188,3 @@ export class World {
     return rows[0] ?? {};
   }
 }
-
-/** An id that names nothing. */
-export const unknownId = randomUUID;
