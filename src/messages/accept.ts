@@ -1,3 +1,4 @@
+import { countCalls, uncountCalls, type Overrun } from '../accounts/key-usage.ts';
 import { addUsage, UsageChanges } from '../accounts/usage-queries.ts';
 import type { Db, Pool } from '../db/pool.ts';
 import { isConnectionFault } from '../db/pool.ts';
@@ -20,6 +21,8 @@ export type Acceptance =
   | { kind: 'accepted'; messages: AcceptedMessage[]; leasedUntilMs: number }
   /** The balance does not cover even one message; nothing was stored. */
   | { kind: 'not_covered' }
+  /** The key's daily or monthly limit has too little left for all of it; nothing was stored. */
+  | { kind: 'over_limit'; overrun: Overrun }
   /** The idempotency key has been used before; nothing was stored. */
   | { kind: 'repeated' };
 
@@ -47,8 +50,8 @@ const notCovered: Fault = {
 };
 
 /**
- * Turns requests into stored messages: suppressed? → reserve money → persist with a dispatch lease, in one transaction for all requests
- * that arrive while the one before is being committed.
+ * Turns requests into stored messages: within the key's limits? → suppressed? → reserve money → persist with a dispatch lease, in one
+ * transaction for all requests that arrive while the one before is being committed.
  */
 export function createAccept(deps: AcceptDeps): Batcher<AcceptRequest, Acceptance> {
   return new Batcher<AcceptRequest, Acceptance>({
@@ -74,16 +77,22 @@ async function acceptAll(
   const leasedUntilMs = nowMs + dispatchLeaseMs;
   const repeated = await findRepeated(db, requests, nowMs);
   const fresh = requests.filter((request) => !repeated.has(request));
-  const verdicts = await reserveMoney(db, await judgeRecipients(db, fresh));
+  const overruns = await countCalls(db, fresh, nowMs);
+  const within = fresh.filter((request) => !overruns.has(request));
+  const verdicts = await reserveMoney(db, await judgeRecipients(db, within));
 
   const acceptances: Acceptance[] = [];
+  const uncovered: AcceptRequest[] = [];
   const accepted: Array<{ request: AcceptRequest; verdict: Verdict; message: MessageRow }> = [];
   for (const request of requests) {
     const own = verdicts.get(request);
-    if (own === undefined) {
+    const overrun = overruns.get(request);
+    if (overrun !== undefined) {
+      acceptances.push({ kind: 'over_limit', overrun });
+    } else if (own === undefined) {
       acceptances.push({ kind: 'repeated' });
     } else if (own.every(({ fault }) => fault !== null) && own.some(({ fault }) => fault === notCovered)) {
-      if (request.idempotency !== null) await releaseKey(db, request.accountId, request.idempotency.key);
+      uncovered.push(request);
       acceptances.push({ kind: 'not_covered' });
     } else {
       const rows = own.map((verdict) => ({ request, verdict, message: toRow(request, verdict, nowMs) }));
@@ -98,6 +107,10 @@ async function acceptAll(
         })),
       });
     }
+  }
+  await uncountCalls(db, uncovered, nowMs);
+  for (const { accountId, idempotency } of [...overruns.keys(), ...uncovered]) {
+    if (idempotency !== null) await releaseKey(db, accountId, idempotency.key);
   }
   if (accepted.length === 0) return { acceptances, deliveries: [] };
   const deliveries = await persist(db, accepted, { ids, nowMs, leasedUntilMs });

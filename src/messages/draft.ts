@@ -1,3 +1,4 @@
+import type { KeyLimits } from '../accounts/key-usage.ts';
 import type { MessageErrorCode } from '../lib/errors.ts';
 import type { ProviderName } from '../providers/provider.ts';
 
@@ -24,6 +25,8 @@ export type Draft = {
 export type AcceptRequest = {
   accountId: string;
   currency: string;
+  /** Of the key that makes the call; null where it has none. */
+  limits: KeyLimits | null;
   drafts: readonly Draft[];
   idempotency: { key: string; fingerprint: Buffer } | null;
   /** True for a single send: its first attempt is marked as started with the acceptance, for it leaves at once. */

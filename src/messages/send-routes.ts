@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { limitsOf } from '../accounts/key-usage.ts';
 import type { App } from '../http/app.ts';
 import { envelopeSchema, metaOf } from '../http/envelope.ts';
 import { ApiError } from '../lib/errors.ts';
@@ -106,9 +107,10 @@ async function answerOnce(
   },
 ): Promise<Answer> {
   const { accountId, currency } = request.caller;
+  const limits = limitsOf(request.caller);
   const key = request.headers['idempotency-key'];
   const run = async (idempotency: Call['idempotency']) =>
-    send({ accountId, currency, drafts: await compose(accountId, recipients, content, deps), idempotency });
+    send({ accountId, currency, limits, drafts: await compose(accountId, recipients, content, deps), idempotency });
   if (typeof key !== 'string') return (await run(null)) as Answer;
 
   const { from, body, routeId, provider, reference } = content;

@@ -1,3 +1,4 @@
+import { limitExceeded } from '../accounts/key-usage.ts';
 import type { Pool } from '../db/pool.ts';
 import { showMessage, type MessageRow } from '../events/message-view.ts';
 import { readMessages } from '../events/read.ts';
@@ -7,7 +8,7 @@ import { toPublicId } from '../lib/ids.ts';
 import type { ProviderName } from '../providers/provider.ts';
 import type { Acceptance, AcceptedMessage } from './accept.ts';
 import type { Answer } from './answers.ts';
-import type { AcceptRequest, Draft } from './draft.ts';
+import type { AcceptRequest } from './draft.ts';
 
 /** What is handed to the dispatcher: the message as accepted, and what is known of its lease. */
 export type Job = {
@@ -31,16 +32,19 @@ export type SendDeps = {
   answerWithinMs: number;
 };
 
-export type Call = { accountId: string; currency: string; drafts: Draft[]; idempotency: AcceptRequest['idempotency'] };
+export type Call = Omit<AcceptRequest, 'startsAtOnce'>;
 
-const notCovered = (): ApiError =>
-  new ApiError('insufficient_balance', 'The balance does not cover this message. Top up the account.');
+/** The error of a call that was refused as a whole. */
+function refusalOf(acceptance: Extract<Acceptance, { kind: 'not_covered' | 'over_limit' }>): ApiError {
+  if (acceptance.kind === 'over_limit') return limitExceeded(acceptance.overrun);
+  return new ApiError('insufficient_balance', 'The balance does not cover this message. Top up the account.');
+}
 
 /** Accepts and dispatches one message, and answers when its outcome is committed or the wait is over. */
 export async function sendOne(call: Call, deps: SendDeps): Promise<Answer | 'repeated'> {
   const acceptance = await deps.accept.single.add({ ...call, startsAtOnce: true });
   if (acceptance.kind === 'repeated') return 'repeated';
-  if (acceptance.kind === 'not_covered') throw notCovered();
+  if (acceptance.kind !== 'accepted') throw refusalOf(acceptance);
   const rows = await dispatchAll(acceptance, 'single', deps);
   return tellOne(rows[0]);
 }
@@ -49,7 +53,7 @@ export async function sendOne(call: Call, deps: SendDeps): Promise<Answer | 'rep
 export async function sendBulk(call: Call, deps: SendDeps): Promise<Answer | 'repeated'> {
   const acceptance = await deps.accept.bulk.add({ ...call, startsAtOnce: false });
   if (acceptance.kind === 'repeated') return 'repeated';
-  if (acceptance.kind === 'not_covered') throw notCovered();
+  if (acceptance.kind !== 'accepted') throw refusalOf(acceptance);
   return tellBulk(await dispatchAll(acceptance, 'bulk', deps));
 }
 
