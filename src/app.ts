@@ -174,7 +174,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   starting.defer(() =>
     keyUses.flush().catch((error: Error) => log.warn({ err: error }, 'uses of keys were not noted')),
   );
-  const server = createServer({
+  const server = await createServer({
     ...pipeline,
     log,
     ids,
