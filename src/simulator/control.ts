@@ -1,4 +1,5 @@
 import { formatTime } from '../lib/clock.ts';
+import { jsonAnswer } from './answer.ts';
 import type { CallbackUrls } from './callback-urls.ts';
 import type { FaultBoard, Faults } from './faults.ts';
 import { type Fields, isBoolean, isHttpUrl, isWholeNumber, optionalString, parseFields } from './fields.ts';
@@ -44,19 +45,19 @@ export function createControl(options: {
     const { callbackUrl, ...changedFaults } = settings;
     faults.set(id, changedFaults);
     if (callbackUrl !== undefined) callbackUrls.set(id, optionalString(callbackUrl));
-    return json(200, describe(id));
+    return jsonAnswer(200, describe(id));
   }
 
   return {
     handle({ method, path, query, body }) {
       if (method === 'GET' && path === '/control/messages') return listMessages(journal, query);
-      if (method === 'GET' && path === PROVIDERS_PATH) return json(200, { providers: providers.map(describe) });
+      if (method === 'GET' && path === PROVIDERS_PATH) return jsonAnswer(200, { providers: providers.map(describe) });
       if (method === 'POST' && path.startsWith(`${PROVIDERS_PATH}/`)) {
         return change(path.slice(PROVIDERS_PATH.length + 1), body);
       }
       if (method === 'POST' && path === '/control/reset') {
         reset();
-        return json(200, { reset: true });
+        return jsonAnswer(200, { reset: true });
       }
       return problem(404, `There is no ${method} ${path}.`);
     },
@@ -71,7 +72,7 @@ function listMessages(journal: Journal, query: URLSearchParams): WireResponse {
   // An unescaped `+` of a query is a space.
   const to = query.get('to')?.replace(/^ /, '+');
   const { entries, total } = journal.list({ to, limit });
-  return json(200, { messages: entries.map(describeEntry), total });
+  return jsonAnswer(200, { messages: entries.map(describeEntry), total });
 }
 
 function describeEntry({ sequence, entry }: NumberedEntry): object {
@@ -120,9 +121,5 @@ function isBetween(value: unknown, min: number, max: number): boolean {
 }
 
 function problem(status: number, error: string): WireResponse {
-  return json(status, { error });
-}
-
-function json(status: number, body: object): WireResponse {
-  return { status, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+  return jsonAnswer(status, { error });
 }

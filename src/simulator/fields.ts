@@ -63,3 +63,12 @@ export function isOneOf(...allowed: readonly unknown[]): (value: unknown) => boo
 export function optionalString(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
+
+export function asObject(value: unknown): Fields | undefined {
+  return isObject(value) ? value : undefined;
+}
+
+/** The only item of an array; `undefined` for any other length, and for what is no array. */
+export function onlyItem(value: unknown): unknown {
+  return Array.isArray(value) && value.length === 1 ? value[0] : undefined;
+}

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { jsonAnswer } from './answer.ts';
 import type { CarrierParts } from './carrier.ts';
 import type { Control } from './control.ts';
 import { handleExchange } from './exchange.ts';
@@ -89,5 +90,5 @@ function send(response: ServerResponse, { status, headers, body }: WireResponse)
 }
 
 function notFound(error: string): WireResponse {
-  return { status: 404, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ error }) };
+  return jsonAnswer(404, { error });
 }

@@ -1,4 +1,5 @@
 import type { Upstream } from '../upstream.ts';
+import { infobip } from './infobip.ts';
 import { twilio } from './twilio.ts';
 import { vonage } from './vonage.ts';
 
@@ -6,6 +7,7 @@ import { vonage } from './vonage.ts';
 export const upstreams = {
   twilio,
   vonage,
+  infobip,
 } as const satisfies Record<string, Upstream>;
 
 export type ProviderId = keyof typeof upstreams;

@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
+import { jsonAnswer, jsonHeaders, retryAfter } from '../answer.ts';
 import type { Message } from '../message.ts';
 import type { ReceiptStatus, Refusal } from '../scenario.ts';
 import { segmentCount } from '../segments.ts';
@@ -19,7 +20,6 @@ const MESSAGING_SERVICE_SID = /^MG[0-9a-f]{32}$/;
 // The host may hold no underscore (error 21609).
 const STATUS_CALLBACK = /^https?:\/\/[^\s/?#_]+(?:[/?#]\S*)?$/;
 
-const jsonHeaders = { 'Content-Type': 'application/json' };
 const formHeaders = 'application/x-www-form-urlencoded; charset=UTF-8';
 const expectedAuthorization = `Basic ${btoa(`${credentials.accountSid}:${credentials.authToken}`)}`;
 
@@ -29,12 +29,9 @@ export const twilio: Upstream<typeof credentials> = {
   nativePaths: ['/2010-04-01/'],
   read,
   newMessageId: () => `SM${randomUUID().replaceAll('-', '')}`,
-  accepted: (message) => json(201, messageResource(message, undefined)),
+  accepted: (message) => jsonAnswer(201, messageResource(message, undefined)),
   refused: (submission, refusal) => refusals[refusal](submission),
-  throttled: (retryAfterSeconds) => ({
-    ...error(429, 20429, 'Too Many Requests'),
-    headers: { ...jsonHeaders, 'Retry-After': String(retryAfterSeconds) },
-  }),
+  throttled: (seconds) => retryAfter(seconds, error(429, 20429, 'Too Many Requests')),
   unavailable: () => error(503, 20503, 'Service Unavailable'),
 
   callback(message, { status, callbackUrl, at }) {
@@ -93,7 +90,7 @@ function read(request: WireRequest): Reading {
     kind: 'poll',
     messageId: messageSid,
     render: (message, status) =>
-      message === undefined ? notFound(request.path) : json(200, messageResource(message, status)),
+      message === undefined ? notFound(request.path) : jsonAnswer(200, messageResource(message, status)),
   };
 }
 
@@ -231,9 +228,5 @@ function notFound(path: string): WireResponse {
 }
 
 function error(status: number, code: number, message: string): WireResponse {
-  return json(status, { code, message, more_info: `https://www.twilio.com/docs/errors/${code}`, status });
-}
-
-function json(status: number, body: object): WireResponse {
-  return { status, headers: jsonHeaders, body: JSON.stringify(body) };
+  return jsonAnswer(status, { code, message, more_info: `https://www.twilio.com/docs/errors/${code}`, status });
 }

@@ -1,4 +1,5 @@
 import { createHmac, hash, randomUUID } from 'node:crypto';
+import { jsonHeaders, retryAfter } from '../answer.ts';
 import {
   findBreaches,
   type Fields,
@@ -33,7 +34,6 @@ const MESSAGES_PATH = '/v1/messages';
 // A price per segment, as the `submitted` callback states it.
 const PRICE_EUR = 0.0333;
 
-const jsonHeaders = { 'Content-Type': 'application/json' };
 const problemHeaders = { 'Content-Type': 'application/problem+json' };
 const JWT_HEADER = Buffer.from('{"alg":"HS256","typ":"JWT"}').toString('base64url');
 const expectedAuthorization = `Basic ${btoa(`${credentials.apiKey}:${credentials.apiSecret}`)}`;
@@ -53,10 +53,11 @@ export const vonage: Upstream<typeof credentials> = {
     body: `{"message_uuid":"${message.id}"}`,
   }),
   refused: (_submission, refusal) => refusals[refusal](),
-  throttled: (retryAfterSeconds) => ({
-    ...problem(429, '/messages#1000', 'Throttled', 'The submission capacity of this account is exceeded.'),
-    headers: { ...problemHeaders, 'Retry-After': String(retryAfterSeconds) },
-  }),
+  throttled: (seconds) =>
+    retryAfter(
+      seconds,
+      problem(429, '/messages#1000', 'Throttled', 'The submission capacity of this account is exceeded.'),
+    ),
   unavailable: () => problem(503, '/messages#1030', 'Internal error', 'The platform could not process the request.'),
 
   callback(message, { status, callbackUrl, at }) {

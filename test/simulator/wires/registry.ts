@@ -1,8 +1,9 @@
+import { infobip } from './infobip.ts';
 import { twilio } from './twilio.ts';
 import { vonage } from './vonage.ts';
 import type { Wire } from './wire.ts';
 
-export const wires: readonly Wire[] = [twilio, vonage];
+export const wires: readonly Wire[] = [twilio, vonage, infobip];
 
 /** The next provider of a chain. */
 export function wireAfter(wire: Wire): Wire {
