@@ -37,7 +37,6 @@ describe('the settings of providers', () => {
 
   it.each([
     ['a provider nobody knows', { nobody: {} }],
-    ['a known provider that has no adapter', { plivo: {} }],
     ['missing credentials', { twilio: { accountSid: twilio.accountSid } }],
     ['a setting nobody knows', { vonage: { ...vonage, retries: 3 } }],
     ['an account SID of another kind', { twilio: { ...twilio, accountSid: 'SK123' } }],

@@ -1,5 +1,6 @@
 import { Type, type Static, type TOptional, type TSchema } from 'typebox';
 import type { Clock } from '../lib/clock.ts';
+import { createInfobipProvider, infobipSettingsSchema } from './infobip.ts';
 import { providerNames, type Provider, type ProviderName } from './provider.ts';
 import { createTwilioProvider, twilioSettingsSchema } from './twilio.ts';
 import { createVonageProvider, vonageSettingsSchema } from './vonage.ts';
@@ -9,12 +10,19 @@ export type ProviderDependencies = { clock: Clock };
 type Adapter<Schema extends TSchema = TSchema> = {
   settingsSchema: Schema;
   create(settings: Static<Schema>, dependencies: ProviderDependencies): Provider;
+  /**
+   * Messages per second that the upstream takes from an account unless more was agreed. Left out where it queues what comes faster or
+   * states no limit.
+   */
+  defaultRatePerSecond?: number;
 };
 
 /** Every upstream there is an adapter for; a name that is missing here cannot be configured. */
 const adapters = {
-  twilio: { settingsSchema: twilioSettingsSchema, create: createTwilioProvider },
-  vonage: { settingsSchema: vonageSettingsSchema, create: createVonageProvider },
+  // Per account; each sender has a limit of its own, beyond which Twilio queues.
+  twilio: { settingsSchema: twilioSettingsSchema, create: createTwilioProvider, defaultRatePerSecond: 2_000 },
+  vonage: { settingsSchema: vonageSettingsSchema, create: createVonageProvider, defaultRatePerSecond: 30 },
+  infobip: { settingsSchema: infobipSettingsSchema, create: createInfobipProvider },
 } satisfies Partial<Record<ProviderName, Adapter>>;
 
 type SettingsSchemas = {
@@ -46,4 +54,10 @@ export function createProviders(
     providers.set(name, adapter.create(settingsOf[name], dependencies));
   }
   return providers;
+}
+
+/** The rate to keep to at an upstream where its settings name none; `undefined` where none is known. */
+export function defaultRatePerSecondOf(name: ProviderName): number | undefined {
+  const adapterOf: Partial<Record<ProviderName, Adapter>> = adapters;
+  return adapterOf[name]?.defaultRatePerSecond;
 }
