@@ -77,7 +77,8 @@ export async function compose(
     const judged = judge(recipient, forcedRoute, senderForm, deps.routes);
     const base = { id: deps.ids.next(), recipient, sender: from, body, reference, segments };
     if ('fault' in judged) {
-      const shown = recipient.isWellFormed() ? recipient.replaceAll('\0', '').slice(0, 64) : '';
+      // For its owner to recognize; as much of it as PostgreSQL's text can hold.
+      const shown = recipient.replaceAll('\0', '').slice(0, 64).toWellFormed();
       return { ...base, recipient: shown, costMicros: 0, routeId: null, providers: [], fault: judged.fault };
     }
     const { route } = judged;
