@@ -1,7 +1,8 @@
 import { hkdfSync, randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { Callers } from './accounts/callers.ts';
+import { deletePastKeyUsage } from './accounts/key-usage-queries.ts';
 import { KeyUses } from './accounts/key-uses.ts';
-import { createFindCaller } from './accounts/keys.ts';
 import type { Config } from './config.ts';
 import { migrate } from './db/migrate.ts';
 import { Notices } from './db/notices.ts';
@@ -11,6 +12,7 @@ import { Dispatcher } from './dispatch/dispatcher.ts';
 import { createOutcomes } from './dispatch/outcome.ts';
 import { leaseMsFor } from './dispatch/send.ts';
 import { sweep } from './dispatch/sweeper.ts';
+import { createRequestCounter } from './http/rate-limit.ts';
 import type { Clock } from './lib/clock.ts';
 import { createIdSource, type IdSource } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
@@ -154,6 +156,7 @@ function startWorkers(
     }),
     start('housekeeping', 3_600_000, async () => {
       await ensurePartitions(pool, clock.now());
+      await deletePastKeyUsage(pool, clock.now());
       return (await deleteExpiredKeys(pool, clock.now(), 10_000)) === 10_000 ? 'more' : 'done';
     }),
   ];
@@ -182,8 +185,9 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     pool,
     secretKey: pipeline.webhookSecretKey,
     trustedProxies: config.trustedProxies,
-    findCaller: createFindCaller(pool, notices),
-    noteUse: (caller) => keyUses.note(caller),
+    callers: new Callers(pool, notices),
+    keyUses,
+    requestCounter: createRequestCounter(),
     checkReady: async () => void (await pool.query('SELECT 1')),
     routes: config.routes,
     rateCard: config.rateCard,

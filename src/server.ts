@@ -1,27 +1,27 @@
 import reference from '@scalar/fastify-api-reference';
+import { keyRoutes, type KeyRouteDeps } from './accounts/key-routes.ts';
 import { accountRoutes } from './accounts/routes.ts';
 import { eventRoutes } from './events/routes.ts';
-import { authorize, createAuthenticate, type FindCaller } from './http/auth.ts';
+import { authorize, createAuthenticate } from './http/auth.ts';
 import type { App } from './http/app.ts';
+import { handleNotFound } from './http/errors.ts';
 import { createFastify, type FastifyDeps } from './http/fastify.ts';
 import { registerOpenApi } from './http/openapi.ts';
-import { createRateLimit } from './http/rate-limit.ts';
+import { createRateLimit, type RequestCounter } from './http/rate-limit.ts';
 import { messageRoutes, type MessageRouteDeps } from './messages/routes.ts';
 import { receiptRoutes, type ReceiptDeps } from './receipts/routes.ts';
-import type { Clock } from './lib/clock.ts';
+import { senderRoutes } from './senders/routes.ts';
 import { version } from './version.ts';
 import { webhookRoutes, type WebhookRouteDeps } from './webhooks/routes.ts';
 
 export type ServerDeps = FastifyDeps &
   MessageRouteDeps &
   ReceiptDeps &
+  KeyRouteDeps &
   WebhookRouteDeps & {
-    clock: Clock;
-    findCaller: FindCaller;
+    requestCounter: RequestCounter;
     /** Resolves when the service can serve; throws what it lacks. */
     checkReady: () => Promise<void>;
-    /** Called with each caller that passed authentication, to note that its key was used. */
-    noteUse: (caller: { accountId: string; keyId: string }) => void;
   };
 
 /** Every route of the service, in one list. */
@@ -53,14 +53,20 @@ export async function createServer(deps: ServerDeps): Promise<App> {
   app.register(
     async (scope) => {
       const api = scope as unknown as App;
-      api.addHook('onRequest', createAuthenticate(deps.findCaller, deps.clock));
-      api.addHook('onRequest', createRateLimit(deps.clock));
+      api.addHook(
+        'onRequest',
+        createAuthenticate((keyHash) => deps.callers.find(keyHash), deps.clock),
+      );
+      api.addHook('onRequest', createRateLimit(deps.requestCounter, deps.clock));
       api.addHook('onRequest', async (request) => {
-        deps.noteUse(request.caller);
+        deps.keyUses.note(request.caller);
         await authorize(request);
       });
+      api.setNotFoundHandler(handleNotFound);
       messageRoutes(api, deps);
       accountRoutes(api, deps);
+      senderRoutes(api, deps);
+      keyRoutes(api, deps);
       webhookRoutes(api, deps);
       eventRoutes(api, deps);
     },

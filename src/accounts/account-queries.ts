@@ -22,6 +22,13 @@ export async function readAccount(db: Db, accountId: string): Promise<AccountRow
   return rows[0];
 }
 
+/** The account behind a caller, which is there: accounts are closed, never deleted. */
+export async function readOwnAccount(db: Db, accountId: string): Promise<AccountRow> {
+  const account = await readAccount(db, accountId);
+  if (account === undefined) throw new Error('the account of an accepted key is gone');
+  return account;
+}
+
 export async function insertAccount(db: Db, account: Omit<AccountRow, 'balance_micros' | 'status'>): Promise<void> {
   await db.query({
     name: 'insert_account',

@@ -71,7 +71,54 @@ export async function insertKey(db: Db, key: NewKey): Promise<void> {
   });
 }
 
-/** Notes that keys were used; each at most once a minute, so the hot path seldom writes here. */
+/** Until the transaction ends, nobody else adds a key to the account: their number can be counted first. */
+export async function lockKeys(db: Db, accountId: string): Promise<void> {
+  await db.query(`SELECT pg_advisory_xact_lock(hashtextextended('api_keys ' || $1, 0))`, [accountId]);
+}
+
+/** False where the key is revoked; otherwise it cannot be until the transaction ends. */
+export async function lockActiveKey(db: Db, accountId: string, keyId: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'SELECT FROM api_keys WHERE account_id = $1 AND id = $2 AND is_active FOR SHARE',
+    [accountId, keyId],
+  );
+  return rowCount === 1;
+}
+
+/** Neither revoked nor expired at `$2`. */
+const isUsable = '(is_active AND (expires_at > $2) IS NOT FALSE)';
+
+export async function countUsableKeys(db: Db, accountId: string, now: Date): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `SELECT count(*) FROM api_keys WHERE account_id = $1 AND ${isUsable}`,
+    [accountId, now],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** At most `max` keys of an account, newest first. Where there are more, the oldest of those no longer usable are left out. */
+export async function listKeys(db: Db, accountId: string, now: Date, max: number): Promise<KeyRow[]> {
+  const { rows } = await db.query<KeyRow>(
+    `SELECT * FROM (SELECT * FROM api_keys WHERE account_id = $1 ORDER BY ${isUsable} DESC, id DESC LIMIT $3) k
+     ORDER BY id DESC`,
+    [accountId, now, max],
+  );
+  return rows;
+}
+
+export async function findKey(db: Db, accountId: string, keyId: string): Promise<KeyRow | undefined> {
+  const { rows } = await db.query<KeyRow>('SELECT * FROM api_keys WHERE account_id = $1 AND id = $2', [
+    accountId,
+    keyId,
+  ]);
+  return rows[0];
+}
+
+export async function deactivateKey(db: Db, accountId: string, keyId: string): Promise<void> {
+  await db.query('UPDATE api_keys SET is_active = false WHERE account_id = $1 AND id = $2', [accountId, keyId]);
+}
+
+/** Notes that keys were used. Give them in the order of their ids: two transactions then lock rows in the same order. */
 export async function touchKeys(
   db: Db,
   uses: ReadonlyArray<{ accountId: string; keyId: string }>,

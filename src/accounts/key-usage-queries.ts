@@ -46,9 +46,10 @@ export async function subtractKeyUsage(db: Db, subtracted: readonly KeyUsage[]):
   });
 }
 
-/** Drops counts of periods that began before `beforeMs`: nothing asks for them any more. */
-export async function deletePastKeyUsage(db: Db, beforeMs: number): Promise<void> {
-  await db.query(`DELETE FROM key_usage WHERE starts_on < (to_timestamp($1::float8 / 1000) AT TIME ZONE 'UTC')::date`, [
-    beforeMs,
-  ]);
+/** Drops counts of periods that are over: 32 days ago began neither this month nor this day. */
+export async function deletePastKeyUsage(db: Db, nowMs: number): Promise<void> {
+  await db.query(
+    `DELETE FROM key_usage WHERE starts_on < (to_timestamp($1::float8 / 1000) AT TIME ZONE 'UTC')::date - 32`,
+    [nowMs],
+  );
 }

@@ -8,7 +8,7 @@ const keysMax = 10_000;
 export class KeyUses {
   readonly #pool: Pool;
   readonly #clock: Clock;
-  #used = new Map<string, string>();
+  #accountByKey = new Map<string, string>();
 
   constructor(deps: { pool: Pool; clock: Clock }) {
     this.#pool = deps.pool;
@@ -16,17 +16,23 @@ export class KeyUses {
   }
 
   note({ accountId, keyId }: { accountId: string; keyId: string }): void {
-    if (this.#used.size < keysMax) this.#used.set(keyId, accountId);
+    if (this.#accountByKey.size < keysMax) this.#accountByKey.set(keyId, accountId);
   }
 
+  /** Writes down what was noted. What could not be written is noted again. */
   async flush(): Promise<void> {
-    if (this.#used.size === 0) return;
-    const used = this.#used;
-    this.#used = new Map();
-    await touchKeys(
-      this.#pool,
-      [...used].map(([keyId, accountId]) => ({ accountId, keyId })),
-      this.#clock.now(),
-    );
+    if (this.#accountByKey.size === 0) return;
+    const used = [...this.#accountByKey].map(([keyId, accountId]) => ({ accountId, keyId }));
+    this.#accountByKey = new Map();
+    try {
+      await touchKeys(
+        this.#pool,
+        used.sort((first, second) => (first.keyId < second.keyId ? -1 : 1)),
+        this.#clock.now(),
+      );
+    } catch (error) {
+      for (const use of used) this.note(use);
+      throw error;
+    }
   }
 }

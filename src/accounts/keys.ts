@@ -1,14 +1,26 @@
 import { randomInt } from 'node:crypto';
-import type { Notices } from '../db/notices.ts';
+import { publishNotice } from '../db/notices.ts';
 import type { Db, Pool } from '../db/pool.ts';
-import { hashKey, type FindCaller } from '../http/auth.ts';
+import { transaction } from '../db/tx.ts';
+import { hashKey } from '../http/auth.ts';
 import type { Caller, Scope } from '../http/caller.ts';
 import type { Clock } from '../lib/clock.ts';
+import { ApiError } from '../lib/errors.ts';
 import type { IdSource } from '../lib/ids.ts';
-import { RowCache } from '../lib/row-cache.ts';
-import { findCaller, insertKey, type KeyRow } from './key-queries.ts';
+import {
+  countUsableKeys,
+  deactivateKey,
+  findKey,
+  insertKey,
+  lockActiveKey,
+  lockKeys,
+  type KeyRow,
+} from './key-queries.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** So many usable keys an account may have. */
+export const usableKeysMax = 100;
 
 /** `ds_live_` and 40 characters of base62: 238 bits from the system's random source. */
 export function generateKey(): string {
@@ -55,26 +67,45 @@ export async function createKey(
   return { key: { ...key, is_active: true, last_used_at: null }, plainKey };
 }
 
-const callersMax = 10_000;
-/** Notices drop a changed key at once; the age limit only covers a listener that is reconnecting. */
-const callerAgeMsMax = 10_000;
-
-/** Finds callers by key hash through a cache that changes of keys and accounts drop. */
-export function createFindCaller(pool: Pool, notices: Notices): FindCaller {
-  const hashesByKey = new Map<string, string>();
-  const cache = new RowCache<Caller>({
-    max: callersMax,
-    ttlMs: callerAgeMsMax,
-    async read(hash) {
-      const caller = await findCaller(pool, Buffer.from(hash, 'base64'));
-      if (caller !== undefined) {
-        if (hashesByKey.size >= callersMax) hashesByKey.clear();
-        hashesByKey.set(caller.keyId, hash);
-      }
-      return caller;
-    },
+/** Makes a key on behalf of another one, unless that one is revoked first. */
+export function createKeyFor(
+  caller: Caller,
+  settings: KeySettings,
+  deps: { pool: Pool; ids: IdSource; clock: Clock },
+): Promise<{ key: KeyRow; plainKey: string }> {
+  const { accountId, keyId } = caller;
+  return transaction(deps.pool, async (db) => {
+    await lockKeys(db, accountId);
+    if (!(await lockActiveKey(db, accountId, keyId))) {
+      throw new ApiError('unauthorized', 'This API key was revoked. Use an active key.');
+    }
+    if ((await countUsableKeys(db, accountId, new Date(deps.clock.now()))) >= usableKeysMax) {
+      throw new ApiError(
+        'invalid_request',
+        `This account has ${usableKeysMax} usable API keys, as many as it may have. Revoke one first.`,
+      );
+    }
+    return createKey(db, accountId, settings, deps);
   });
-  notices.subscribe('key', (keyId) => cache.drop(keyId === '*' ? '*' : (hashesByKey.get(keyId) ?? '*')));
-  notices.subscribe('account', () => cache.drop('*'));
-  return (keyHash) => cache.get(keyHash.toString('base64'));
+}
+
+/**
+ * Revokes a key of the caller's account and tells every process. A key that is revoked already stays so. Throws `not_found`, or `forbidden`
+ * where the key may do what the caller may not.
+ */
+export function revokeKey(caller: Caller, keyId: string, pool: Pool): Promise<void> {
+  const { accountId, permissions } = caller;
+  return transaction(pool, async (db) => {
+    const key = await findKey(db, accountId, keyId);
+    if (key === undefined) throw new ApiError('not_found', 'There is no such API key.', { param: 'id' });
+    const missing = key.permissions.filter((scope) => !permissions.includes(scope));
+    if (missing.length > 0) {
+      throw new ApiError(
+        'forbidden',
+        `The key to revoke has the permission ${missing.join(', ')}, which this API key lacks. Use a key that has it.`,
+      );
+    }
+    await deactivateKey(db, accountId, keyId);
+    await publishNotice(db, 'key', keyId);
+  });
 }

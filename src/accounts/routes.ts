@@ -1,36 +1,58 @@
-import { Type } from 'typebox';
 import type { Pool } from '../db/pool.ts';
 import { microsToNumber } from '../events/message-view.ts';
 import type { App } from '../http/app.ts';
 import { envelope, envelopeSchema } from '../http/envelope.ts';
 import { formatTime, type Clock } from '../lib/clock.ts';
-import { readAccount } from './account-queries.ts';
+import { readOwnAccount } from './account-queries.ts';
+import { accountSchema, balanceSchema, showAccount, usageQuerySchema, usageSchema } from './schema.ts';
+import { readUsage } from './usage.ts';
 
-const balanceSchema = Type.Object(
-  {
-    object: Type.Literal('balance'),
-    balance: Type.Number({ description: 'What is left to spend.' }),
-    currency: Type.String(),
-    as_of: Type.String({ format: 'date-time' }),
-  },
-  { title: 'Balance' },
-);
-
-/** The caller's own account (spec: Account). */
+/** The caller's own account (spec: Endpoints → Account). */
 export function accountRoutes(app: App, { pool, clock }: { pool: Pool; clock: Clock }): void {
+  const config = { anyScopeOf: ['balance:read'] } as const;
+
+  app.get(
+    '/account',
+    { schema: { summary: 'Retrieve the account', response: { 200: envelopeSchema(accountSchema) } } },
+    async (request) => envelope(request, showAccount(await readOwnAccount(pool, request.caller.accountId))),
+  );
+
   app.get(
     '/balance',
-    {
-      config: { anyScopeOf: ['balance:read'] },
-      schema: { summary: 'Retrieve the balance', response: { 200: envelopeSchema(balanceSchema) } },
-    },
+    { config, schema: { summary: 'Retrieve the balance', response: { 200: envelopeSchema(balanceSchema) } } },
     async (request) => {
-      const account = await readAccount(pool, request.caller.accountId);
+      const { balance_micros: balanceMicros, currency } = await readOwnAccount(pool, request.caller.accountId);
       return envelope(request, {
         object: 'balance' as const,
-        balance: microsToNumber(account?.balance_micros ?? 0),
-        currency: request.caller.currency,
+        balance: microsToNumber(balanceMicros),
+        currency,
         as_of: formatTime(clock.now()),
+      });
+    },
+  );
+
+  app.get(
+    '/usage',
+    {
+      config,
+      schema: {
+        summary: 'Count messages and their cost over a period',
+        querystring: usageQuerySchema,
+        response: { 200: envelopeSchema(usageSchema) },
+      },
+    },
+    async (request) => {
+      const { period } = request.query;
+      const account = await readOwnAccount(pool, request.caller.accountId);
+      const usage = await readUsage(pool, account, period, clock.now());
+      return envelope(request, {
+        object: 'usage' as const,
+        period,
+        starts_at: formatTime(usage.startMs),
+        ends_at: formatTime(usage.endMs),
+        currency: account.currency,
+        totals: { messages: usage.messages, cost: microsToNumber(usage.costMicros) },
+        by_status: usage.byStatus,
       });
     },
   );

@@ -56,3 +56,21 @@ export async function addUsage(db: Db, changes: UsageChanges): Promise<void> {
     ],
   });
 }
+
+/** An account's messages and their cost in the hours from `fromMs` up to `untilMs`, by what they count under. */
+export async function sumUsageByStatus(
+  db: Db,
+  accountId: string,
+  fromMs: number,
+  untilMs: number,
+): Promise<Array<Pick<UsageChange, 'status' | 'messages' | 'costMicros'>>> {
+  const { rows } = await db.query<Pick<UsageChange, 'status' | 'messages' | 'costMicros'>>({
+    name: 'sum_usage_by_status',
+    text: `SELECT status, sum(messages)::bigint AS messages, sum(cost_micros)::bigint AS "costMicros"
+           FROM usage_hourly
+           WHERE account_id = $1 AND hour >= to_timestamp($2::float8 / 1000) AND hour < to_timestamp($3::float8 / 1000)
+           GROUP BY status`,
+    values: [accountId, fromMs, untilMs],
+  });
+  return rows;
+}

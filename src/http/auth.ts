@@ -27,9 +27,14 @@ function plainAddress(address: string): string {
   return address.startsWith('::ffff:') ? address.slice(7) : address;
 }
 
+/** Whether the request comes from where its key may be used. */
+export function isFromAllowedAddress({ caller: { allowedIps }, ip }: FastifyRequest): boolean {
+  return allowedIps === null || allowedIps.includes(plainAddress(ip));
+}
+
 /**
- * Authenticates a request: fills `request.caller`, or throws `unauthorized` (no, unknown, revoked or expired key; closed account) or
- * `forbidden` (address or scope; spec: Authentication).
+ * Authenticates a request: fills `request.caller`, or throws `unauthorized` (no, unknown, revoked or expired key; closed account; spec:
+ * Authentication).
  */
 export function createAuthenticate(find: FindCaller, clock: Clock) {
   return async function authenticate(request: FastifyRequest): Promise<void> {
@@ -40,15 +45,15 @@ export function createAuthenticate(find: FindCaller, clock: Clock) {
     if (caller.expiresAtMs !== null && caller.expiresAtMs <= clock.now()) {
       throw new ApiError('unauthorized', 'This API key has expired. Use a current key.');
     }
-    if (caller.allowedIps !== null && !caller.allowedIps.includes(plainAddress(request.ip))) {
-      throw new ApiError('forbidden', `Requests from ${plainAddress(request.ip)} are not on this key's allow-list.`);
-    }
     request.caller = caller;
   };
 }
 
-/** Checks what a route declares in its `config` against the caller. Runs after authentication and the rate limit. */
+/** Checks the caller's address, and what a route declares in its `config`. Runs after authentication and the rate limit. */
 export async function authorize(request: FastifyRequest): Promise<void> {
+  if (!isFromAllowedAddress(request)) {
+    throw new ApiError('forbidden', `The address ${plainAddress(request.ip)} is not among this key's allowed_ips.`);
+  }
   const { anyScopeOf = [], sends = false } = request.routeOptions.config;
   const { permissions, accountStatus } = request.caller;
   if (anyScopeOf.length > 0 && !anyScopeOf.some((scope) => permissions.includes(scope))) {

@@ -1,30 +1,41 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import { ApiError } from '../lib/errors.ts';
 import type { Clock } from '../lib/clock.ts';
+import { isFromAllowedAddress } from './auth.ts';
 
 const windowSeconds = 60;
 
-/**
- * Counts each key's requests per minute and tells the caller where it stands in `X-RateLimit-*`. Limits differ by key, so one limiter
- * counts up to the largest and each key is held to its own.
- */
-export function createRateLimit(clock: Clock) {
-  const limiter = new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: windowSeconds });
+/** Counts the requests of each key in the minute that begins with the first of them. */
+export type RequestCounter = Pick<RateLimiterAbstract, 'consume' | 'get'>;
 
+/** A counter in this process's memory: several processes each count for themselves. */
+export function createRequestCounter(): RequestCounter {
+  // Limits differ by key: the counter refuses nothing, and each key is held to its own.
+  return new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: windowSeconds });
+}
+
+/**
+ * Holds each key to its requests per minute and tells the caller where it stands in `X-RateLimit-*`, on whatever the answer will be. Runs
+ * after authentication and before everything that refuses.
+ */
+export function createRateLimit(counter: RequestCounter, clock: Clock) {
   return async function limitRate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { keyId, rateLimit } = request.caller;
-    const count = await limiter.consume(keyId, 1);
-    const resetSeconds = Math.ceil((clock.now() + count.msBeforeNext) / 1_000);
+    // What a stranger sends with a stolen key does not use up what its owner may send.
+    const isCounted = isFromAllowedAddress(request);
+    const count = isCounted ? await counter.consume(keyId) : await counter.get(keyId);
+    const isRunning = count !== null && count.msBeforeNext > 0;
+    const used = isRunning ? count.consumedPoints : 0;
+    const leftMs = isRunning ? count.msBeforeNext : windowSeconds * 1_000;
     reply.header('x-ratelimit-limit', rateLimit);
-    reply.header('x-ratelimit-remaining', Math.max(0, rateLimit - count.consumedPoints));
-    reply.header('x-ratelimit-reset', resetSeconds);
-    if (count.consumedPoints > rateLimit) throw tooManyRequests(rateLimit, count);
+    reply.header('x-ratelimit-remaining', Math.max(0, rateLimit - used));
+    reply.header('x-ratelimit-reset', Math.ceil((clock.now() + leftMs) / 1_000));
+    if (isCounted && used > rateLimit) throw tooManyRequests(rateLimit, Math.ceil(leftMs / 1_000));
   };
 }
 
-function tooManyRequests(rateLimit: number, count: RateLimiterRes): ApiError {
-  const retryAfterSeconds = Math.max(1, Math.ceil(count.msBeforeNext / 1_000));
+function tooManyRequests(rateLimit: number, retryAfterSeconds: number): ApiError {
   return new ApiError(
     'rate_limit_exceeded',
     `This API key may make ${rateLimit} requests per minute. Try again in ${retryAfterSeconds} s.`,

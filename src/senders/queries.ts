@@ -29,15 +29,74 @@ export async function insertSender(db: Db, sender: SenderRow): Promise<void> {
     name: 'insert_sender',
     text: `INSERT INTO senders (account_id, id, sender_id, type, country_code, status, approved_at, created_at)
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    values: [
-      sender.account_id,
-      sender.id,
-      sender.sender_id,
-      sender.type,
-      sender.country_code,
-      sender.status,
-      sender.approved_at,
-      sender.created_at,
-    ],
+    values: valuesOf(sender),
   });
+}
+
+/** Inserts a sender unless the account has one of this text that is not rejected; false if so. */
+export async function insertNewSender(db: Db, sender: SenderRow): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'insert_new_sender',
+    text: `INSERT INTO senders (account_id, id, sender_id, type, country_code, status, approved_at, created_at)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+           ON CONFLICT (account_id, sender_id) WHERE status <> 'rejected' DO NOTHING`,
+    values: valuesOf(sender),
+  });
+  return rowCount === 1;
+}
+
+export async function countOpenSenders(db: Db, accountId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
+    name: 'count_open_senders',
+    text: `SELECT count(*) FROM senders WHERE account_id = $1 AND status <> 'rejected'`,
+    values: [accountId],
+  });
+  return rows[0]?.count ?? 0;
+}
+
+export async function countSenders(db: Db, accountId: string, status: SenderStatus | null): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
+    name: 'count_senders',
+    text: 'SELECT count(*) FROM senders WHERE account_id = $1 AND ($2::text IS NULL OR status = $2)',
+    values: [accountId, status],
+  });
+  return rows[0]?.count ?? 0;
+}
+
+/** Senders of an account, newest first. */
+export async function pageSenders(
+  db: Db,
+  accountId: string,
+  status: SenderStatus | null,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<SenderRow[]> {
+  const { rows } = await db.query<SenderRow>({
+    name: 'page_senders',
+    text: `SELECT * FROM senders WHERE account_id = $1 AND ($2::text IS NULL OR status = $2)
+           ORDER BY id DESC OFFSET $3 LIMIT $4`,
+    values: [accountId, status, offset, limit],
+  });
+  return rows;
+}
+
+export async function findSender(db: Db, accountId: string, id: string): Promise<SenderRow | undefined> {
+  const { rows } = await db.query<SenderRow>({
+    name: 'find_sender',
+    text: 'SELECT * FROM senders WHERE account_id = $1 AND id = $2',
+    values: [accountId, id],
+  });
+  return rows[0];
+}
+
+function valuesOf(sender: SenderRow): unknown[] {
+  return [
+    sender.account_id,
+    sender.id,
+    sender.sender_id,
+    sender.type,
+    sender.country_code,
+    sender.status,
+    sender.approved_at,
+    sender.created_at,
+  ];
 }
