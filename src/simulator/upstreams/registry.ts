@@ -1,5 +1,6 @@
 import type { Upstream } from '../upstream.ts';
 import { infobip } from './infobip.ts';
+import { sinch } from './sinch.ts';
 import { twilio } from './twilio.ts';
 import { vonage } from './vonage.ts';
 
@@ -8,6 +9,7 @@ export const upstreams = {
   twilio,
   vonage,
   infobip,
+  sinch,
 } as const satisfies Record<string, Upstream>;
 
 export type ProviderId = keyof typeof upstreams;

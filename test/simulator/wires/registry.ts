@@ -1,9 +1,10 @@
 import { infobip } from './infobip.ts';
+import { sinch } from './sinch.ts';
 import { twilio } from './twilio.ts';
 import { vonage } from './vonage.ts';
 import type { Wire } from './wire.ts';
 
-export const wires: readonly Wire[] = [twilio, vonage, infobip];
+export const wires: readonly Wire[] = [twilio, vonage, infobip, sinch];
 
 /** The next provider of a chain. */
 export function wireAfter(wire: Wire): Wire {
