@@ -50,6 +50,12 @@ export function createFastify({ log, ids, trustedProxies }: FastifyDeps): App {
     else void parseJson(request, body as string, done);
   });
 
+  // Closing ends the connections that are idle at that moment; Node would wait for the others until their keep-alive time-out.
+  app.addHook('preClose', async () => {
+    const reaping = setInterval(() => app.server.closeIdleConnections(), 50).unref();
+    app.server.once('close', () => clearInterval(reaping));
+  });
+
   app.decorateRequest('caller');
   app.setErrorHandler(handleError);
   app.setNotFoundHandler(handleNotFound);
