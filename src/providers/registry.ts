@@ -2,6 +2,7 @@ import { Type, type Static, type TOptional, type TSchema } from 'typebox';
 import type { Clock } from '../lib/clock.ts';
 import { createInfobipProvider, infobipSettingsSchema } from './infobip.ts';
 import { providerNames, type Provider, type ProviderName } from './provider.ts';
+import { createSinchProvider, sinchSettingsSchema } from './sinch.ts';
 import { createTwilioProvider, twilioSettingsSchema } from './twilio.ts';
 import { createVonageProvider, vonageSettingsSchema } from './vonage.ts';
 
@@ -23,6 +24,8 @@ const adapters = {
   twilio: { settingsSchema: twilioSettingsSchema, create: createTwilioProvider, defaultRatePerSecond: 2_000 },
   vonage: { settingsSchema: vonageSettingsSchema, create: createVonageProvider, defaultRatePerSecond: 30 },
   infobip: { settingsSchema: infobipSettingsSchema, create: createInfobipProvider },
+  // Takes batches at once and sends them at the rate of the service plan.
+  sinch: { settingsSchema: sinchSettingsSchema, create: createSinchProvider },
 } satisfies Partial<Record<ProviderName, Adapter>>;
 
 type SettingsSchemas = {
