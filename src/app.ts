@@ -1,4 +1,4 @@
-import { hkdfSync, randomUUID } from 'node:crypto';
+import { createSecretKey, hkdfSync, randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { Callers } from './accounts/callers.ts';
 import { deletePastKeyUsage } from './accounts/key-usage-queries.ts';
@@ -109,7 +109,7 @@ function buildPipeline(
   const providers = createProviders(config.providers, { clock });
   stops.defer(async () => void (await Promise.all([...providers.values()].map((provider) => provider.close()))));
   const attemptTimeoutMs = Math.max(10_000, ...Object.values(config.providers).map(({ timeoutMs }) => timeoutMs));
-  const refKey = deriveKey(secretKey, 'receipt refs');
+  const refKey = createSecretKey(deriveKey(secretKey, 'receipt refs'));
   const dispatcher = new Dispatcher({
     pool,
     clock,

@@ -63,7 +63,9 @@ export function createFastify({ log, ids, trustedProxies }: FastifyDeps): App {
     reply.header('x-request-id', request.id);
   });
   app.addHook('onResponse', async (request, reply) => {
-    request.log.info(
+    // Upstreams report twice or more for each message; that they did is in the message's story.
+    const level = request.routeOptions.url?.startsWith('/receipts/') && reply.statusCode < 400 ? 'debug' : 'info';
+    request.log[level](
       {
         method: request.method,
         // The path's pattern: ids are in the lines that speak of them, and a receipt's ref is a secret.

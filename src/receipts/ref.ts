@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto';
 
 /** What a receipt's URL tells: whose message, which, and which attempt of it (from 0). */
 export type Ref = { accountId: string; messageId: string; attempt: number };
@@ -20,13 +20,13 @@ function uuidText(bytes: Buffer): string {
  * Names an attempt in 58 characters of base64url: account, message and attempt with 80 bits of HMAC-SHA-256. It cannot be guessed, needs no
  * table to look it up, and carries the shard key.
  */
-export function encodeRef({ accountId, messageId, attempt }: Ref, key: Buffer): string {
+export function encodeRef({ accountId, messageId, attempt }: Ref, key: KeyObject): string {
   const body = Buffer.concat([uuidBytes(accountId), uuidBytes(messageId), Buffer.of(attempt)]);
   return Buffer.concat([body, macOf(body, key)]).toString('base64url');
 }
 
 /** The attempt behind a ref, or undefined where the ref is not one of ours. */
-export function decodeRef(text: string, key: Buffer): Ref | undefined {
+export function decodeRef(text: string, key: KeyObject): Ref | undefined {
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length !== bodyBytes + macBytes || bytes.toString('base64url') !== text) return undefined;
   const body = bytes.subarray(0, bodyBytes);
@@ -38,6 +38,6 @@ export function decodeRef(text: string, key: Buffer): Ref | undefined {
   };
 }
 
-function macOf(body: Buffer, key: Buffer): Buffer {
+function macOf(body: Buffer, key: KeyObject): Buffer {
   return createHmac('sha256', key).update(body).digest().subarray(0, macBytes);
 }

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Pool } from '../db/pool.ts';
@@ -18,7 +19,7 @@ export type ReceiptDeps = {
   ids: IdSource;
   providers: ReadonlyMap<ProviderName, Provider>;
   outcomes: Batcher<Outcome, MessageRow | undefined>;
-  refKey: Buffer;
+  refKey: KeyObject;
   /** What upstreams were given as our address: their signatures cover it. */
   publicUrl: () => string;
 };
