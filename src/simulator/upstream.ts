@@ -28,6 +28,10 @@ export type WireCallback = {
 /** How posting a callback ended: the receiver's HTTP status, or that none came. */
 export type CallbackResult = number | 'unreachable' | 'timed_out';
 
+export function isSuccess(result: CallbackResult): boolean {
+  return typeof result === 'number' && result >= 200 && result < 300;
+}
+
 /** What an upstream was asked to send, freed of its wire form: `to` is always `+` and digits. */
 export type Submission = {
   readonly to: string;

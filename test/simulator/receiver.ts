@@ -5,6 +5,8 @@ export type Received = { path: string; headers: IncomingHttpHeaders; body: strin
 
 export type Receiver = {
   url: string;
+  /** What came, in order. */
+  all: readonly Received[];
   /** What came to one path, in order. */
   at(path: string): Received[];
   stop(): Promise<void>;
@@ -38,6 +40,7 @@ export async function startReceiver(
 
   return {
     url: `http://127.0.0.1:${address.port}`,
+    all,
     at: (path) => all.filter((received) => received.path === path),
     async stop() {
       const closed = once(server, 'close');

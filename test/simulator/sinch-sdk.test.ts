@@ -51,6 +51,8 @@ function sdk(options: { basePath?: string; plan?: string; token?: string } = {})
 const send = (fields: object = {}, options = {}) =>
   sdk(options).batches.sendTextMessage({ sendSMSRequestBody: { ...sms, ...fields } });
 
+const delayMs = (attempt: number, result: CallbackResult) => sinch.callbackRetryDelayMs(attempt, result);
+
 describe('the official SDK', () => {
   it.each(['/sinch', ''])('sends a batch and reads it back, under base path "%s"', async (basePath) => {
     const created = await send({ client_reference: 'reference-1' }, { basePath });
@@ -169,7 +171,6 @@ describe('a delivery report', () => {
   });
 
   it('is tried again when the receiver fails, and not when it refuses', () => {
-    const delayMs = (attempt: number, result: CallbackResult) => sinch.callbackRetryDelayMs(attempt, result);
     expect([1, 2, 3, 4].map((attempt) => delayMs(attempt, 500))).toEqual([5_000, 10_000, 20_000, undefined]);
     expect([delayMs(1, 'unreachable'), delayMs(1, 'timed_out'), delayMs(1, 429)]).toEqual([5_000, 5_000, 5_000]);
     expect([delayMs(1, 200), delayMs(1, 400), delayMs(1, 404)]).toEqual([undefined, undefined, undefined]);

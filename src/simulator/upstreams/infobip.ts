@@ -16,6 +16,7 @@ import {
   type Rule,
 } from '../fields.ts';
 import type { Message } from '../message.ts';
+import { isPhoneNumber, withPlus } from '../phone-number.ts';
 import type { ReceiptStatus, Refusal } from '../scenario.ts';
 import { segmentCount } from '../segments.ts';
 import type { Reading, Submission, Upstream, WireRequest, WireResponse } from '../upstream.ts';
@@ -32,7 +33,6 @@ const PRICE_EUR = 0.0452;
 const MESSAGES_PATH = '/sms/3/messages';
 const REPORTS_PATH = '/sms/3/reports';
 const LOGS_PATH = '/sms/3/logs';
-const RECIPIENT = /^\+?[1-9]\d{6,14}$/;
 
 // Waits of a minute and a minute times n² in truth; here seconds stand for the minutes.
 const RETRY_DELAYS_MS = [2_000, 5_000, 10_000];
@@ -81,7 +81,7 @@ function readSend(body: string, authorised: boolean): Reading {
 
   const submission = submissionOf(fields, message, destination);
   // These two are looked at only after the request was taken, so the answer is a 200 like any other.
-  if (!RECIPIENT.test(String(to))) return invalid(turnedDown(submission, statuses.REJECTED_DESTINATION));
+  if (!isPhoneNumber(to)) return invalid(turnedDown(submission, statuses.REJECTED_DESTINATION));
   if (submission.text.length > TEXT_LENGTH_MAX) return invalid(turnedDown(submission, statuses.MESSAGE_TOO_LONG));
   return { kind: 'send', submission };
 }
@@ -183,10 +183,6 @@ function submissionOf(fields: Fields, message: Fields, destination: Fields): Sub
       intermediateReport: String(delivery?.['intermediateReport'] === true),
     },
   };
-}
-
-function withPlus(number: string): string {
-  return number.startsWith('+') ? number : `+${number}`;
 }
 
 /** 19 digits, like `2034072219640523072`. */

@@ -1,5 +1,6 @@
 import type { Upstream } from '../upstream.ts';
 import { infobip } from './infobip.ts';
+import { plivo } from './plivo.ts';
 import { sinch } from './sinch.ts';
 import { twilio } from './twilio.ts';
 import { vonage } from './vonage.ts';
@@ -10,6 +11,7 @@ export const upstreams = {
   vonage,
   infobip,
   sinch,
+  plivo,
 } as const satisfies Record<string, Upstream>;
 
 export type ProviderId = keyof typeof upstreams;

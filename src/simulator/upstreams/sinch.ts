@@ -16,6 +16,7 @@ import {
   type Rule,
 } from '../fields.ts';
 import type { Message } from '../message.ts';
+import { isPhoneNumber, withPlus } from '../phone-number.ts';
 import type { ReceiptStatus, Refusal } from '../scenario.ts';
 import { segmentCount } from '../segments.ts';
 import type { Reading, Submission, Upstream, WireRequest, WireResponse } from '../upstream.ts';
@@ -31,7 +32,6 @@ const CLIENT_REFERENCE_LENGTH_MAX = 128;
 const EXPIRY_MS = 3 * 24 * 60 * 60 * 1_000;
 
 const BATCH_PATH = /^\/xms\/v1\/([^/]+)\/batches(?:\/([^/]+)(\/delivery_report(?:\/[^/]+)?)?)?$/;
-const RECIPIENT = /^\+?[1-9]\d{6,14}$/;
 const SENDER = /^(?:\+?\d{3,15}|[A-Za-z0-9 ]{1,11})$/;
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?$/;
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -136,7 +136,7 @@ type SinchRule = Rule & { must: string; format?: true };
 
 const rules: readonly SinchRule[] = [
   { name: 'to', required: true, holds: (value) => typeof onlyItem(value) === 'string', must: 'hold one recipient' },
-  { name: 'to', holds: (value) => RECIPIENT.test(String(onlyItem(value))), must: 'be a phone number', format: true },
+  { name: 'to', holds: (value) => isPhoneNumber(onlyItem(value)), must: 'be a phone number', format: true },
   { name: 'from', required: true, holds: matches(SENDER), must: 'be a valid sender', format: true },
   {
     name: 'body',
@@ -182,10 +182,6 @@ function submissionOf(fields: Fields, wantsReport: boolean): Submission {
       partsAreReported: String(fields['max_number_of_message_parts'] !== undefined),
     },
   };
-}
-
-function withPlus(number: string): string {
-  return number.startsWith('+') ? number : `+${number}`;
 }
 
 /** The form of a ULID; the time in it is not told. */
