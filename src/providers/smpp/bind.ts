@@ -97,7 +97,7 @@ export class Bind {
         this.#wake ??= setTimeout(() => {
           this.#wake = undefined;
           this.#pump();
-        }, Math.ceil(waitMs));
+        }, waitMs);
         return;
       }
       this.#waiting.delete(waiting);

@@ -30,7 +30,7 @@ export class Pace {
     return Math.max(0, this.#pausedUntilMs - nowMs);
   }
 
-  /** Takes the right to write one PDU and returns 0, or returns how long to wait for it. */
+  /** Takes the right to write one PDU and returns 0, or returns how many milliseconds to wait for it. */
   take(nowMs: number): number {
     const pausedMs = this.pausedMs(nowMs);
     if (pausedMs > 0) return pausedMs;
@@ -38,7 +38,7 @@ export class Pace {
     const elapsedMs = Math.max(0, nowMs - this.#filledAtMs);
     this.#tokens = Math.min(this.#capacity, this.#tokens + (elapsedMs / 1_000) * this.#perSecond);
     this.#filledAtMs = nowMs;
-    if (this.#tokens < 1) return ((1 - this.#tokens) / this.#perSecond) * 1_000;
+    if (this.#tokens < 1) return Math.ceil(((1 - this.#tokens) / this.#perSecond) * 1_000);
     this.#tokens -= 1;
     return 0;
   }

@@ -45,7 +45,7 @@ export const smppSettingsSchema = Type.Object(
     password: Type.String({ maxLength: 64, description: 'SMPP 3.4 allows 8 characters; some carriers give more.' }),
     systemType: Type.String({ maxLength: 12, default: '', description: 'Only where the carrier names one.' }),
     serviceType: Type.String({ maxLength: 5, default: '', description: 'Only where the carrier names one.' }),
-    mode: Type.Union([Type.Literal('trx'), Type.Literal('tx+rx')], {
+    mode: Type.Enum(['trx', 'tx+rx'], {
       default: 'trx',
       description: 'One transceiver per session, or a transmitter and a receiver.',
     }),
@@ -99,12 +99,12 @@ export const smppSettingsSchema = Type.Object(
       },
       { additionalProperties: false, default: {}, description: 'How numbers are marked.' },
     ),
-    concat: Type.Union([Type.Literal('udh'), Type.Literal('sar'), Type.Literal('payload')], {
+    concat: Type.Enum(['udh', 'sar', 'payload'], {
       default: 'udh',
       description:
         'Long texts: parts with a user data header, parts with SAR parameters, or one message_payload that the carrier divides.',
     }),
-    defaultAlphabet: Type.Union([Type.Literal('gsm'), Type.Literal('latin1'), Type.Literal('ascii')], {
+    defaultAlphabet: Type.Enum(['gsm', 'latin1', 'ascii'], {
       default: 'gsm',
       description:
         'What data_coding 0 means at this carrier: GSM 03.38 (unpacked), Latin-1 or ASCII. A text it lacks goes as UCS-2.',
@@ -116,32 +116,23 @@ export const smppSettingsSchema = Type.Object(
         description: "How long the carrier tries to deliver, at most 30 days. The carrier's own default if omitted.",
       }),
     ),
-    messageIdFormat: Type.Union(
-      [
-        Type.Literal('auto'),
-        Type.Literal('as-is'),
-        Type.Literal('resp-hex-dlr-dec'),
-        Type.Literal('resp-dec-dlr-hex'),
-        Type.Literal('both-hex'),
-      ],
-      {
-        default: 'auto',
-        description:
-          'How ids in receipts are spelled, compared with those in answers. `auto` tries the id as it is and then its usual spellings.',
-      },
-    ),
+    messageIdFormat: Type.Enum(['auto', 'as-is', 'resp-hex-dlr-dec', 'resp-dec-dlr-hex', 'both-hex'], {
+      default: 'auto',
+      description:
+        'How ids in receipts are spelled, compared with those in answers. `auto` tries the id as it is and then its usual spellings.',
+    }),
     statusClasses: Type.Record(
       Type.String({ pattern: '^(0x[0-9A-Fa-f]{1,8}|[0-9]{1,10})$' }),
-      Type.Union([
-        Type.Literal('invalid_recipient'),
-        Type.Literal('invalid_sender'),
-        Type.Literal('invalid_content'),
-        Type.Literal('blocked'),
-        Type.Literal('opt_out'),
-        Type.Literal('billing'),
-        Type.Literal('throttled'),
-        Type.Literal('unavailable'),
-        Type.Literal('credentials'),
+      Type.Enum([
+        'invalid_recipient',
+        'invalid_sender',
+        'invalid_content',
+        'blocked',
+        'opt_out',
+        'billing',
+        'throttled',
+        'unavailable',
+        'credentials',
       ]),
       {
         default: {},
@@ -151,7 +142,7 @@ export const smppSettingsSchema = Type.Object(
     ),
     optOutCodes: Type.Array(Type.String({ minLength: 1 }), {
       default: [],
-      description: 'Values of `err:` in receipts that say the recipient opted out.',
+      description: 'Values of `err:` in receipts that say the recipient opted out, in quotes.',
     }),
     acceptedIsDelivered: Type.Boolean({
       default: false,

@@ -1,0 +1,33 @@
+import { Default } from 'typebox/value';
+import { systemClock } from '../../../src/lib/clock.ts';
+import type { BindNotice } from '../../../src/providers/smpp/bind.ts';
+import { smppSettingsSchema, type SmppSettings } from '../../../src/providers/smpp/settings.ts';
+import { createSmppProvider, type SmppProvider } from '../../../src/providers/smpp/smpp.ts';
+import type { SmppTiming } from '../../../src/providers/smpp/timing.ts';
+
+/** Settings as the configuration would give them, with `changes`. */
+export function settingsWith(changes: Partial<SmppSettings> = {}): SmppSettings {
+  return Default(smppSettingsSchema, {
+    host: '127.0.0.1',
+    systemId: 'helio',
+    password: 'secret',
+    ...changes,
+  }) as SmppSettings;
+}
+
+export type TestProvider = SmppProvider & { notices: BindNotice[] };
+
+/** An adapter whose waits are the real ones except for `timing`; what it notices is kept. */
+export function createProvider(
+  changes: Partial<SmppSettings> & { port: number },
+  shorter: Partial<SmppTiming> = {},
+): TestProvider {
+  const notices: BindNotice[] = [];
+  const provider = createSmppProvider(settingsWith(changes), {
+    clock: systemClock,
+    random: () => 0.5,
+    onNotice: (notice) => notices.push(notice),
+    timing: { reconnectFirstMs: 20, reconnectLongestMs: 100, partRetryMs: 10, ...shorter },
+  });
+  return Object.assign(provider, { notices });
+}
