@@ -23,6 +23,8 @@ export function createPool({ url, maxConnections, applicationName, onError }: Po
   const pool = new pg.Pool({
     connectionString: url,
     max: maxConnections,
+    // Statements that do not need each other's results leave together: a commit takes three round trips, not nine.
+    pipeline: true,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 0,
     application_name: applicationName,

@@ -18,8 +18,9 @@ export async function transaction<Result>(
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
-    await client.query('BEGIN');
-    const result = await work(client);
+    // Not awaited: it leaves together with the first statement of the work, and fails that one if it fails.
+    const begun = client.query('BEGIN');
+    const [result] = await Promise.all([work(client), begun]);
     await client.query('COMMIT');
     return result;
   } catch (error) {

@@ -54,10 +54,13 @@ export class Settlement {
     if (failed.length > 0) await this.#applyFailed(failed);
     await this.#appendLate([...sent, ...failed]);
     if (receipts.length > 0) await this.#applyReceipts(receipts);
-    if (this.#resolved.length > 0) await deleteQueueRows(this.#db, this.#resolved);
-    await this.#recordOptOuts(failed, receipts);
-    const deliveries = await announce(this.#db, this.#changes, this.#deps.ids, this.#nowMs);
-    await addUsage(this.#db, this.#usage);
+    // None of these needs another's result: they leave together. The counters come last, for other transactions wait for them.
+    const [deliveries] = await Promise.all([
+      announce(this.#db, this.#changes, this.#deps.ids, this.#nowMs),
+      this.#resolved.length === 0 ? undefined : deleteQueueRows(this.#db, this.#resolved),
+      this.#recordOptOuts(failed, receipts),
+      addUsage(this.#db, this.#usage),
+    ]);
     return { messages: outcomes.map((outcome) => this.#current.get(keyOf(outcome))), deliveries };
   }
 

@@ -198,57 +198,48 @@ function toRow(request: AcceptRequest, { draft, costMicros, fault }: Verdict, no
   };
 }
 
+/** None of these statements needs another's result: they leave together. */
 async function persist(
   db: Db,
   accepted: ReadonlyArray<{ request: AcceptRequest; verdict: Verdict; message: MessageRow }>,
   { ids, nowMs, leasedUntilMs }: { ids: IdSource; nowMs: number; leasedUntilMs: number },
 ): Promise<FreshDelivery[]> {
-  await insertMessages(
-    db,
-    accepted.map(({ verdict: { draft, costMicros, fault }, request }) => ({
-      ...draft,
-      accountId: request.accountId,
-      currency: request.currency,
-      costMicros,
-      errorCode: fault?.code ?? null,
-      errorMessage: fault?.message ?? null,
-    })),
-    nowMs,
-  );
+  const rows = accepted.map(({ verdict: { draft, costMicros, fault }, request }) => ({
+    ...draft,
+    accountId: request.accountId,
+    currency: request.currency,
+    costMicros,
+    errorCode: fault?.code ?? null,
+    errorMessage: fault?.message ?? null,
+  }));
   const pending = accepted.filter(({ verdict }) => verdict.fault === null);
-  if (pending.length > 0) {
-    await insertQueueRows(
-      db,
-      pending.map(({ request, verdict: { draft } }) => ({
-        accountId: request.accountId,
-        messageId: draft.id,
-        started: request.startsAtOnce ? (draft.providers[0] ?? null) : null,
-      })),
-      leasedUntilMs,
-    );
-  }
+  const queued = pending.map(({ request, verdict: { draft } }) => ({
+    accountId: request.accountId,
+    messageId: draft.id,
+    started: request.startsAtOnce ? (draft.providers[0] ?? null) : null,
+  }));
   const charges = pending
     .filter(({ verdict }) => verdict.costMicros > 0)
-    .map(({ request, verdict }) => ({
+    .map(({ request, verdict: { draft, costMicros } }) => ({
       accountId: request.accountId,
-      messageId: verdict.draft.id,
-      costMicros: verdict.costMicros,
+      messageId: draft.id,
+      costMicros,
     }));
-  if (charges.length > 0) await recordCharges(db, charges, nowMs);
-
-  const failed = accepted.filter(({ verdict }) => verdict.fault !== null);
-  const deliveries = await announce(
-    db,
-    failed.map(({ message }) => ({ message, status: 'failed' as const })),
-    ids,
-    nowMs,
-  );
+  const failed = accepted
+    .filter(({ verdict }) => verdict.fault !== null)
+    .map(({ message }) => ({ message, status: 'failed' as const }));
   const usage = new UsageChanges();
   for (const { message } of accepted) {
     const createdMs = timeOfId(message.id);
     usage.add(message.account_id, createdMs, 'accepted', 1, message.cost_micros);
     if (message.status === 'failed') usage.add(message.account_id, createdMs, 'failed', 1, 0);
   }
-  await addUsage(db, usage);
+  const [deliveries] = await Promise.all([
+    announce(db, failed, ids, nowMs),
+    insertMessages(db, rows, nowMs),
+    queued.length === 0 ? undefined : insertQueueRows(db, queued, leasedUntilMs),
+    charges.length === 0 ? undefined : recordCharges(db, charges, nowMs),
+    addUsage(db, usage),
+  ]);
   return deliveries;
 }

@@ -94,7 +94,7 @@ export function countRange(
 
 export type Hours = {
   total: number;
-  /** Messages in the hours newer than those given. */
+  /** Messages in the hours newer than those given; all of them where the page lies beyond the hours. */
   skipped: number;
   /** The hours, newest first, in which the wanted page lies. */
   hours: Array<{ hourMs: number }>;
@@ -122,7 +122,7 @@ export async function findHours(
     values: [accountId, status, fromMs, Math.min(untilMs, 253_402_300_800_000), offset, limit],
   });
   const hours = rows.flatMap(({ hour_ms: hourMs }) => (hourMs === null ? [] : [{ hourMs }]));
-  return { total: rows[0]?.total ?? 0, skipped: rows[0]?.before ?? 0, hours };
+  return { total: rows[0]?.total ?? 0, skipped: rows[0]?.before ?? rows[0]?.total ?? 0, hours };
 }
 
 /** A page out of ranges that are given newest first. */

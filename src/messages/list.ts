@@ -36,7 +36,8 @@ const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 export async function listMessages(db: Db, filter: ListFilter): Promise<Page> {
   const fromMs = filter.afterMs === undefined ? 0 : filter.afterMs + 1;
   const untilMs = Math.min(filter.beforeMs ?? timeMsMax, timeMsMax);
-  if (fromMs >= untilMs) return { rows: [], total: 0 };
+  // PostgreSQL's text has no NUL, so no recipient has one.
+  if (fromMs >= untilMs || filter.recipient?.includes('\0')) return { rows: [], total: 0 };
   const range = { from: firstIdAt(fromMs), until: filter.beforeMs === undefined ? lastId : firstIdAt(untilMs) };
   if (filter.recipient !== undefined) return listToRecipient(db, filter, filter.recipient, range);
   const { status } = filter;

@@ -4,7 +4,7 @@ import { showMessage } from '../events/message-view.ts';
 import { readMessages } from '../events/read.ts';
 import type { App } from '../http/app.ts';
 import { envelope, envelopeSchema, listEnvelope, listEnvelopeSchema } from '../http/envelope.ts';
-import { paginationOf } from '../http/pagination.ts';
+import { offsetOf, paginationOf } from '../http/pagination.ts';
 import { parseTime } from '../http/time.ts';
 import { ApiError } from '../lib/errors.ts';
 import { fromPublicId } from '../lib/ids.ts';
@@ -55,10 +55,11 @@ export function messageRoutes(app: App, deps: MessageRouteDeps): void {
       const { rows, total } = await listMessages(deps.pool, {
         accountId: request.caller.accountId,
         status,
-        recipient: to,
+        // A plus sign that was not percent-encoded in the URL arrives as a space.
+        recipient: to?.replace(/^ /, '+'),
         afterMs: after === undefined ? undefined : parseTime(after, 'created_after'),
         beforeMs: before === undefined ? undefined : parseTime(before, 'created_before'),
-        offset: (page - 1) * limit,
+        offset: offsetOf(page, limit),
         limit,
       });
       return listEnvelope(

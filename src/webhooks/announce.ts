@@ -31,9 +31,11 @@ export async function announce(
     messageId: message.id,
     status,
   }));
-  await insertEvents(db, events);
-  await addEventCounts(db, events);
-  const deliveries = await enqueueDeliveries(db, events, new Date(nowMs + deliveryLeaseMs));
+  const [deliveries] = await Promise.all([
+    enqueueDeliveries(db, events, new Date(nowMs + deliveryLeaseMs)),
+    insertEvents(db, events),
+    addEventCounts(db, events),
+  ]);
   if (deliveries.length === 0) return [];
   const messageById = new Map(changes.map(({ message }) => [message.id, message]));
   return deliveries.flatMap((delivery) => {
