@@ -2,6 +2,7 @@ import type { Upstream } from '../upstream.ts';
 import { infobip } from './infobip.ts';
 import { plivo } from './plivo.ts';
 import { sinch } from './sinch.ts';
+import { telnyx } from './telnyx.ts';
 import { twilio } from './twilio.ts';
 import { vonage } from './vonage.ts';
 
@@ -12,6 +13,7 @@ export const upstreams = {
   infobip,
   sinch,
   plivo,
+  telnyx,
 } as const satisfies Record<string, Upstream>;
 
 export type ProviderId = keyof typeof upstreams;

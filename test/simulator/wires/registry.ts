@@ -1,11 +1,12 @@
 import { infobip } from './infobip.ts';
 import { plivo } from './plivo.ts';
 import { sinch } from './sinch.ts';
+import { telnyx } from './telnyx.ts';
 import { twilio } from './twilio.ts';
 import { vonage } from './vonage.ts';
 import type { Wire } from './wire.ts';
 
-export const wires: readonly Wire[] = [twilio, vonage, infobip, sinch, plivo];
+export const wires: readonly Wire[] = [twilio, vonage, infobip, sinch, plivo, telnyx];
 
 /** The next provider of a chain. */
 export function wireAfter(wire: Wire): Wire {
