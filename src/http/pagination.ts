@@ -16,6 +16,11 @@ export const pageQuery = {
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'Items on a page.' }),
 };
 
+/** How many items come before a page. Any page may be asked for; a bigint of PostgreSQL holds no more than this. */
+export function offsetOf(page: number, limit: number): number {
+  return Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER);
+}
+
 export function paginationOf(page: number, limit: number, total: number): Pagination {
   const pages = Math.ceil(total / limit);
   return { page, limit, total, pages, has_more: page < pages };
