@@ -48,6 +48,11 @@ export class ApiClient {
     this.sender = sender;
   }
 
+  /** The same caller at another process of the service. */
+  at(baseUrl: string): ApiClient {
+    return new ApiClient(baseUrl, this.key, this.sender);
+  }
+
   send(fields: SendFields, headers: Record<string, string> = {}): Promise<Answer<Message>> {
     return this.request('POST', '/messages/send', { json: { from: this.sender, body: 'Hello', ...fields }, headers });
   }
