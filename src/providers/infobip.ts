@@ -35,6 +35,8 @@ import {
   asObject,
   classOfStatus,
   parseObject,
+  readCode,
+  readText,
   resultOfError,
   resultOfFault,
   resultOfStatus,
@@ -142,22 +144,21 @@ function readAnswer(answer: HttpAnswer, clock: Clock): SendResult {
 
   const message = Array.isArray(content['messages']) ? asObject(content['messages'][0]) : undefined;
   const status = asObject(message?.['status']) ?? {};
-  const id = String(status['id']);
+  const id = readCode(status['id']) ?? '';
   if (isRefusal(status['groupName']) && id !== infobipDuplicateStatus) {
     return resultOfError(infobipStatuses.get(id) ?? infobipOtherRejection, answer, problemOf(status), clock);
   }
-  const providerMessageId = message?.['messageId'];
-  return statesByGroup.has(status['groupName']) && typeof providerMessageId === 'string' && providerMessageId !== ''
+  const providerMessageId = readText(message?.['messageId']);
+  return statesByGroup.has(status['groupName']) && providerMessageId !== undefined
     ? { outcome: 'accepted', providerMessageId }
     : resultOfStatus(answer, clock);
 }
 
 function readProblem(content: Record<string, unknown>, answer: HttpAnswer, clock: Clock): SendResult {
   const exception = asObject(asObject(content['requestError'])?.['serviceException']);
-  const code = content['errorCode'] ?? exception?.['messageId'];
-  if (typeof code !== 'string' || code === '') return resultOfStatus(answer, clock);
-  const text = content['description'] ?? exception?.['text'];
-  const message = typeof text === 'string' ? text : undefined;
+  const code = readText(content['errorCode'] ?? exception?.['messageId']);
+  if (code === undefined) return resultOfStatus(answer, clock);
+  const message = readText(content['description'] ?? exception?.['text']);
   const violations: unknown[] = Array.isArray(content['violations'])
     ? content['violations'].map((violation) => asObject(violation)?.['property'])
     : Object.keys(asObject(exception?.['validationErrors']) ?? {});
@@ -184,8 +185,7 @@ function readReceipts(request: ReceiptRequest, settings: InfobipSettings, clock:
   const receipts = results.map(asObject).flatMap((result) => {
     const receipt = result && receiptOf(result);
     if (receipt === undefined) return [];
-    const ref = result?.['callbackData'] ?? result?.['messageId'];
-    return [typeof ref === 'string' ? { ...receipt, ref } : receipt];
+    return [{ ...receipt, ref: readText(result?.['callbackData']) ?? receipt.providerMessageId }];
   });
   return receipts.length > 0 || results.length === 0
     ? { ok: true, receipts }
@@ -199,16 +199,16 @@ function readLogs({ results }: Record<string, unknown>, id: string): LookUpReadi
 }
 
 function receiptOf(result: Record<string, unknown>): Receipt | undefined {
-  const providerMessageId = result['messageId'];
+  const providerMessageId = readText(result['messageId']);
   const status = asObject(result['status']) ?? {};
   const groupState = statesByGroup.get(status['groupName']);
-  if (typeof providerMessageId !== 'string' || providerMessageId === '' || groupState === undefined) return undefined;
+  if (providerMessageId === undefined || groupState === undefined) return undefined;
   if (!isRefusal(status['groupName'])) return { providerMessageId, state: groupState };
 
   const error = asObject(result['error']) ?? {};
   const hasError = typeof error['id'] === 'number' && error['id'] > 0;
   const { code, message } = problemOf(hasError ? error : status);
-  const isOptOut = infobipStatuses.get(String(status['id']))?.optOut ?? infobipOptOutErrors.has(error['id']);
+  const isOptOut = infobipStatuses.get(readCode(status['id']) ?? '')?.optOut ?? infobipOptOutErrors.has(error['id']);
   return {
     providerMessageId,
     state: status['id'] === fraudBlockStatus ? 'failed' : groupState,
@@ -225,10 +225,7 @@ function isRefusal(groupName: unknown): boolean {
 
 /** Names, because the ids of statuses and of errors overlap. */
 function problemOf({ id, name, description }: Record<string, unknown>): { code: string; message: string | undefined } {
-  return {
-    code: typeof name === 'string' && name !== '' ? shorten(name) : shorten(String(id)),
-    message: typeof description === 'string' && description !== '' ? description : undefined,
-  };
+  return { code: shorten(readText(name) ?? readCode(id) ?? 'unknown'), message: readText(description) };
 }
 
 /** Why a call cannot be Infobip's own, or `undefined` where it is, or where nothing but the URL proves it. */

@@ -1,6 +1,7 @@
 import { Type, type Static, type TOptional, type TSchema } from 'typebox';
 import type { Clock } from '../lib/clock.ts';
 import { createInfobipProvider, infobipSettingsSchema } from './infobip.ts';
+import { createPlivoProvider, plivoSettingsSchema } from './plivo.ts';
 import { providerNames, type Provider, type ProviderName } from './provider.ts';
 import { createSinchProvider, sinchSettingsSchema } from './sinch.ts';
 import { createTwilioProvider, twilioSettingsSchema } from './twilio.ts';
@@ -26,6 +27,8 @@ const adapters = {
   infobip: { settingsSchema: infobipSettingsSchema, create: createInfobipProvider },
   // Takes batches at once and sends them at the rate of the service plan.
   sinch: { settingsSchema: sinchSettingsSchema, create: createSinchProvider },
+  // Beyond it Plivo queues, and drops after 3 hours.
+  plivo: { settingsSchema: plivoSettingsSchema, create: createPlivoProvider, defaultRatePerSecond: 5 },
 } satisfies Partial<Record<ProviderName, Adapter>>;
 
 type SettingsSchemas = {

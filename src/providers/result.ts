@@ -110,6 +110,17 @@ export function asObject(value: unknown): Record<string, unknown> | undefined {
     : undefined;
 }
 
+/** A code as an upstream writes it, as text or as a number; `undefined` where it is anything else. */
+export function readCode(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** `value` where it is a text that says something. */
+export function readText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
 /** An upstream's text as it is kept: bounded, whatever was sent. */
 export function shorten(text: string): string {
   return text.length <= textLengthMax ? text : `${text.slice(0, textLengthMax - 1)}…`;

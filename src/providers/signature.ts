@@ -19,6 +19,16 @@ export function isSameText(given: unknown, expected: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
+/** The fields of a form or a query as signatures take them: by name, then by value, upper case first. */
+export function sortedFields(fields: URLSearchParams): Array<[name: string, value: string]> {
+  return [...fields].sort(([a, aValue], [b, bValue]) => compare(a, b) || compare(aValue, bValue));
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
 const tokenPattern = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 
 const hashes = { HS256: 'sha256', HS384: 'sha384', HS512: 'sha512' } as const;

@@ -22,7 +22,7 @@ import type { Clock } from '../lib/clock.ts';
 import { Upstream, type HttpAnswer } from './http.ts';
 import { lookUp } from './look-up.ts';
 import type { Provider, Receipt, ReceiptReading, ReceiptRequest, SendRequest, SendResult } from './provider.ts';
-import { parseObject, resultOfError, resultOfFault, resultOfStatus, shorten, type ErrorRow } from './result.ts';
+import { parseObject, readText, resultOfError, resultOfFault, resultOfStatus, type ErrorRow } from './result.ts';
 import { senderWithoutPlus } from './sender.ts';
 import { baseUrlSchema, timeoutMsSchema } from './settings.ts';
 import { isSameText, isTimely } from './signature.ts';
@@ -53,7 +53,7 @@ export const sinchSettingsSchema = Type.Object(
 
 export type SinchSettings = Static<typeof sinchSettingsSchema>;
 
-const receiptStates: ReadonlyMap<unknown, Receipt['state']> = new Map([
+const receiptStates: ReadonlyMap<string, Receipt['state']> = new Map([
   ['Queued', 'sent'],
   ['Dispatched', 'sent'],
   ['Delivered', 'delivered'],
@@ -106,15 +106,12 @@ function contentOf({ to, from, body, callbackUrl, ref }: SendRequest): Record<st
 function readAnswer(answer: HttpAnswer, request: SendRequest, clock: Clock): SendResult {
   const content = parseObject(answer.body);
   if (answer.status < 300) {
-    const id = content?.['id'];
-    return typeof id === 'string' && id !== ''
-      ? { outcome: 'accepted', providerMessageId: id }
-      : resultOfStatus(answer, clock);
+    const id = readText(content?.['id']);
+    return id !== undefined ? { outcome: 'accepted', providerMessageId: id } : resultOfStatus(answer, clock);
   }
-  const code = content?.['code'];
-  if (typeof code !== 'string' || code === '') return resultOfStatus(answer, clock);
-  const text = content?.['text'];
-  const message = typeof text === 'string' ? text : undefined;
+  const code = readText(content?.['code']);
+  if (code === undefined) return resultOfStatus(answer, clock);
+  const message = readText(content?.['text']);
   return resultOfError(rowOf(code, message ?? '', request), answer, { code, message }, clock);
 }
 
@@ -142,23 +139,24 @@ function readReceipts(request: ReceiptRequest, settings: SinchSettings, clock: C
   if (content === undefined || receipt === undefined) {
     return { ok: false, problem: 'malformed', reason: 'the body is not the delivery report of a recipient' };
   }
-  const ref = content['client_reference'];
-  return { ok: true, receipts: [typeof ref === 'string' ? { ...receipt, ref } : receipt] };
+  const ref = readText(content['client_reference']);
+  return { ok: true, receipts: [ref === undefined ? receipt : { ...receipt, ref }] };
 }
 
 function receiptOf(content: Record<string, unknown>): Receipt | undefined {
-  const { type, batch_id: providerMessageId, status, code } = content;
+  if (content['type'] !== 'recipient_delivery_report_sms') return undefined;
+  const providerMessageId = readText(content['batch_id']);
+  const status = readText(content['status']) ?? '';
   const reported = receiptStates.get(status);
-  if (type !== 'recipient_delivery_report_sms' || reported === undefined || typeof status !== 'string')
-    return undefined;
-  if (typeof providerMessageId !== 'string' || providerMessageId === '') return undefined;
+  if (providerMessageId === undefined || reported === undefined) return undefined;
   if (reported === 'sent' || reported === 'delivered') return { providerMessageId, state: reported };
+  const code = content['code'];
   const isWithoutRefusal =
     sinchCodesWithoutOutcome.has(code) || (status === 'Aborted' && sinchAbortedWithoutRefusal.has(code));
   return {
     providerMessageId,
     state: isWithoutRefusal ? 'undelivered' : reported,
-    code: typeof code === 'number' && code > 0 ? shorten(String(code)) : status,
+    code: typeof code === 'number' && code > 0 ? String(code) : status,
     message: sinchReceiptTexts.get(code) ?? `Sinch reports the message as ${status}`,
   };
 }

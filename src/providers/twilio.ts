@@ -22,7 +22,7 @@ import type { Provider, Receipt, ReceiptReading, ReceiptRequest, SendRequest, Se
 import { parseObject, resultOfError, resultOfFault, resultOfStatus } from './result.ts';
 import { senderWithPlus } from './sender.ts';
 import { baseUrlSchema, timeoutMsSchema } from './settings.ts';
-import { isSameText } from './signature.ts';
+import { isSameText, sortedFields } from './signature.ts';
 import {
   twilioErrors,
   twilioFailedWithoutRefusal,
@@ -195,16 +195,11 @@ function isTollFreeOptOut(code: string | undefined, from: string): boolean {
 
 /** Every field takes part, fields added later by Twilio too; of a repeated one each distinct value, sorted. */
 function signedTextOf(fields: URLSearchParams): string {
-  const sorted = [...fields].sort(([a, aValue], [b, bValue]) => compare(a, b) || compare(aValue, bValue));
+  const sorted = sortedFields(fields);
   return sorted
     .filter(([name, value], index) => name !== sorted[index - 1]?.[0] || value !== sorted[index - 1]?.[1])
     .map(([name, value]) => name + value)
     .join('');
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }
 
 /** Twilio signs the URL with or without its port, whatever was configured. The fragment never takes part. */
