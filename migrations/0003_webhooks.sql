@@ -54,7 +54,7 @@ CREATE TABLE delivery_queue (
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 
 -- The sweep asks each endpoint for its own few due rows, so the million rows that one endpoint has waiting hide nobody else's.
-CREATE INDEX delivery_queue_due ON delivery_queue (account_id, endpoint_id, due_at);
+CREATE INDEX delivery_queue_due ON delivery_queue (endpoint_id, due_at);
 
 CREATE TABLE deliveries (
   account_id uuid NOT NULL,

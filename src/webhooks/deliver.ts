@@ -8,8 +8,8 @@ import type { Log } from '../lib/log.ts';
 import type { RowCache } from '../lib/row-cache.ts';
 import { deliveryLeaseMs, type FreshDelivery } from './announce.ts';
 import { Connector } from './connect.ts';
-import { claimDue, findDue, type EndpointKey } from './delivery-queries.ts';
-import type { DeliveryKey, QueuedDelivery } from './enqueue.ts';
+import { claimDue, findDue, type DueDelivery, type EndpointKey } from './delivery-queries.ts';
+import type { QueuedDelivery } from './enqueue.ts';
 import { Lanes, type LaneLimits, type TurnEnd } from './lanes.ts';
 import { post, type PostOutcome } from './post.ts';
 import { createReceivers, endpointName, type Receiver } from './receivers.ts';
@@ -141,7 +141,7 @@ export class Deliverer {
     this.#connector.close();
   }
 
-  async #take(due: readonly DeliveryKey[], nowMs: number): Promise<number> {
+  async #take(due: readonly DueDelivery[], nowMs: number): Promise<number> {
     const taking = new Map<string, number>();
     const wanted = due.filter(({ endpointId }) => {
       const count = (taking.get(endpointId) ?? 0) + 1;
@@ -150,7 +150,7 @@ export class Deliverer {
     });
     if (wanted.length === 0) return 0;
     const leasedUntil = new Date(nowMs + deliveryLeaseMs);
-    const claimed = await claimDue(this.#pool, wanted, new Date(nowMs), leasedUntil);
+    const claimed = await claimDue(this.#pool, wanted, leasedUntil);
     const messages = await readMessages(this.#pool, claimed);
     const fresh: FreshDelivery[] = [];
     for (const delivery of claimed) {

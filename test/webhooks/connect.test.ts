@@ -83,9 +83,9 @@ describe('connections', () => {
     const guard = guardOf(loopbackOnly);
     const rebinding: TargetGuard = {
       ...guard,
-      async resolve(hostname) {
-        const addresses = await guard.resolve(hostname);
-        nameServer.addresses[hostname] = ['10.0.0.1'];
+      async resolve(name) {
+        const addresses = await guard.resolve(name);
+        nameServer.addresses[name] = ['10.0.0.1'];
         return addresses;
       },
     };

@@ -8,7 +8,7 @@ import { hang, Receiver, type Answer } from './receiver.ts';
 const cleanUps: Array<() => Promise<unknown>> = [];
 
 afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
 });
 
 function poolFor(url: string): Pool {
@@ -75,20 +75,22 @@ describe('one POST', () => {
 
   test('a request whose time was up before its connection stood is never sent', async () => {
     const { receiver, pool: direct } = await receiverThat((_request, response) => response.end());
-    const { promise: letGo, resolve: release } = Promise.withResolvers<void>();
+    const held: Array<() => void> = [];
+    let isHeld = true;
     const slow = new Pool(new URL(receiver.url).origin, {
       connections: 1,
       connect: (options, callback) => {
         const socket = new Socket();
-        void letGo.then(() => {
-          socket.connect(Number(options.port), options.hostname, () => callback(null, socket));
-        });
+        const open = () => void socket.connect(Number(options.port), options.hostname, () => callback(null, socket));
+        if (isHeld) held.push(open);
+        else open();
       },
     });
     cleanUps.push(() => slow.destroy());
     expect(await send(slow, 50)).toMatchObject({ error: expect.stringContaining('no answer') as string });
     const second = send(slow);
-    release();
+    isHeld = false;
+    for (const open of held) open();
     expect(await second).toMatchObject({ status: 200 });
     await send(direct);
     expect(receiver.requests).toHaveLength(2);

@@ -39,16 +39,7 @@ export class Receiver {
     const numbers = new WeakMap<object, number>();
     server.on('connection', (socket) => numbers.set(socket, (this.connections += 1)));
     server.on('request', (request, response) => {
-      void readBody(request).then((body) => {
-        const headers = Object.fromEntries(
-          Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
-        );
-        const { method = '', url: path = '' } = request;
-        const received = { method, path, headers, body, connection: numbers.get(request.socket) ?? 0 };
-        this.requests.push(received);
-        for (const wake of this.#wake.splice(0)) wake();
-        this.answer(received, response);
-      });
+      void this.#receive(request, response, numbers.get(request.socket) ?? 0);
     });
   }
 
@@ -58,6 +49,16 @@ export class Receiver {
     const receiver = new Receiver(server);
     receiver.answer = answer;
     return receiver;
+  }
+
+  async #receive(request: IncomingMessage, response: ServerResponse, connection: number): Promise<void> {
+    const body = await readBody(request);
+    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+    const { method = '', url: path = '' } = request;
+    const received = { method, path, headers, body, connection };
+    this.requests.push(received);
+    for (const wake of this.#wake.splice(0)) wake();
+    this.answer(received, response);
   }
 
   /** Resolves once so many requests have come. */

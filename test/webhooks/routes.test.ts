@@ -7,7 +7,7 @@ import { createFastify } from '../../src/http/fastify.ts';
 import { toPublicId } from '../../src/lib/ids.ts';
 import { createTargetGuard } from '../../src/webhooks/target.ts';
 import { webhookRoutes } from '../../src/webhooks/routes.ts';
-import { World } from './world.ts';
+import { callerOf, World } from './world.ts';
 
 const receiverUrl = 'http://127.0.0.1:9/hook';
 
@@ -37,10 +37,7 @@ function buildApp(guard = world.guard): App {
   const { log, ids } = world;
   const built = createFastify({ log, ids, trustedProxies: [] });
   built.addHook('onRequest', async (request) => {
-    request.caller = {
-      ...{ accountId, permissions, accountStatus: 'active', currency: 'USD', keyId: accountId, rateLimit: 6_000 },
-      ...{ dailyLimit: null, monthlyLimit: null, allowedIps: null, expiresAtMs: null, isActive: true },
-    };
+    request.caller = callerOf(accountId, permissions);
     await authorize(request);
   });
   webhookRoutes(built, { ...world.deps, guard, deliverer: world.deliverer() });

@@ -6,6 +6,7 @@ import { transaction } from '../../src/db/tx.ts';
 import type { EventStatus, EventType } from '../../src/events/event.ts';
 import { messageColumns, type MessageRow } from '../../src/events/message-view.ts';
 import { addEventCounts, insertEvents, type NewEvent } from '../../src/events/record.ts';
+import type { Caller, Scope } from '../../src/http/caller.ts';
 import { fromPublicId, createIdSource, type IdSource } from '../../src/lib/ids.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { announce, type Change, type FreshDelivery } from '../../src/webhooks/announce.ts';
@@ -32,6 +33,23 @@ export type Endpoint = { accountId: string; endpointId: string; secret: string }
 
 export type DeliveryState = { status: string; attempts: Array<Record<string, unknown>> };
 
+/** What authentication would find out about a caller, where it is not under test. */
+export function callerOf(accountId: string, permissions: readonly Scope[]): Caller {
+  return {
+    accountId,
+    permissions,
+    accountStatus: 'active',
+    currency: 'USD',
+    keyId: accountId,
+    rateLimit: 6_000,
+    dailyLimit: null,
+    monthlyLimit: null,
+    allowedIps: null,
+    expiresAtMs: null,
+    isActive: true,
+  };
+}
+
 const policy = { allowPrivate: true, allowedNetworks: [] };
 
 /** A database, receivers and deliverers of one test file. What is started is stopped with it. */
@@ -54,11 +72,12 @@ export class World {
   }
 
   static async start(): Promise<World> {
-    const { url, drop } = await createTestDatabase();
+    const database = await createTestDatabase();
+    const { url } = database;
     const pool = createPool({ url, maxConnections: 4, applicationName: 'webhook tests', onError: () => undefined });
     const notices = new Notices({ url, log: createLog({ level: 'silent' }) });
     await notices.start();
-    const world = new World(url, pool, notices, [() => notices.stop(), () => pool.end(), drop]);
+    const world = new World(url, pool, notices, [() => notices.stop(), () => pool.end(), () => database.drop()]);
     await ensurePartitions(pool, world.clock.now());
     return world;
   }
@@ -75,10 +94,8 @@ export class World {
   /** Stopped, if the test has not stopped it, before everything that was started earlier. */
   deliverer(options: Partial<DelivererOptions> = {}): Deliverer {
     const { pool, clock, log, secretKey, guard, notices } = this;
-    const deliverer = new Deliverer({
-      ...{ pool, clock, log, secretKey, guard, notices, userAgent: 'Heliograph/test' },
-      ...options,
-    });
+    const defaults = { pool, clock, log, secretKey, guard, notices, userAgent: 'Heliograph/test' };
+    const deliverer = new Deliverer({ ...defaults, ...options });
     this.#cleanUps.unshift(() => deliverer.stop());
     return deliverer;
   }

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { World } from '../../test/webhooks/world.ts';
-import type { App } from '../http/app.ts';
-import { authorize } from '../http/auth.ts';
-import type { Scope } from '../http/caller.ts';
-import { createFastify } from '../http/fastify.ts';
-import { toPublicId } from '../lib/ids.ts';
-import type { EventStatus } from './event.ts';
-import { eventRoutes } from './routes.ts';
+import { callerOf, World } from './world.ts';
+import type { App } from '../../src/http/app.ts';
+import { authorize } from '../../src/http/auth.ts';
+import type { Scope } from '../../src/http/caller.ts';
+import { createFastify } from '../../src/http/fastify.ts';
+import { toPublicId } from '../../src/lib/ids.ts';
+import type { EventStatus } from '../../src/events/event.ts';
+import { eventRoutes } from '../../src/events/routes.ts';
 
 const minutes = 60_000;
 const hours = 60 * minutes;
@@ -28,10 +28,7 @@ beforeAll(async () => {
   const { pool, clock, log, ids } = world;
   app = createFastify({ log, ids, trustedProxies: [] });
   app.addHook('onRequest', async (request) => {
-    request.caller = {
-      ...{ accountId, permissions, accountStatus: 'active', currency: 'USD', keyId: accountId, rateLimit: 6_000 },
-      ...{ dailyLimit: null, monthlyLimit: null, allowedIps: null, expiresAtMs: null, isActive: true },
-    };
+    request.caller = callerOf(accountId, permissions);
     await authorize(request);
   });
   eventRoutes(app, { pool, clock });
