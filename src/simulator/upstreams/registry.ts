@@ -1,5 +1,6 @@
 import type { Upstream } from '../upstream.ts';
 import { infobip } from './infobip.ts';
+import { messagebird } from './messagebird.ts';
 import { plivo } from './plivo.ts';
 import { sinch } from './sinch.ts';
 import { telnyx } from './telnyx.ts';
@@ -14,6 +15,7 @@ export const upstreams = {
   sinch,
   plivo,
   telnyx,
+  messagebird,
 } as const satisfies Record<string, Upstream>;
 
 export type ProviderId = keyof typeof upstreams;

@@ -1,4 +1,5 @@
 import { infobip } from './infobip.ts';
+import { messagebird } from './messagebird.ts';
 import { plivo } from './plivo.ts';
 import { sinch } from './sinch.ts';
 import { telnyx } from './telnyx.ts';
@@ -6,7 +7,7 @@ import { twilio } from './twilio.ts';
 import { vonage } from './vonage.ts';
 import type { Wire } from './wire.ts';
 
-export const wires: readonly Wire[] = [twilio, vonage, infobip, sinch, plivo, telnyx];
+export const wires: readonly Wire[] = [twilio, vonage, infobip, sinch, plivo, telnyx, messagebird];
 
 /** The next provider of a chain. */
 export function wireAfter(wire: Wire): Wire {
