@@ -167,7 +167,7 @@ export class Bind {
     const fault = this.#faultUntil(giveUpAtMs);
     if (fault !== undefined) return refusalOfFault(fault);
     const pausedMs = this.#pace.pausedMs(nowMs);
-    if (nowMs + pausedMs < giveUpAtMs) return undefined;
+    if (pausedMs === 0 || nowMs + pausedMs < giveUpAtMs) return undefined;
     return { ...throttled('paused', 'the carrier throttles this bind'), retryAfterMs: Math.ceil(pausedMs) };
   }
 

@@ -156,10 +156,11 @@ describe('a receipt', () => {
   });
 });
 
-describe('a message from a subscriber', () => {
-  const says = (words: string, changes: Partial<PduOf<'deliver_sm'>> = {}) =>
-    read({ esmClass: 0, destination: '40404', shortMessage: Buffer.from(words), ...changes });
+function says(words: string, changes: Partial<PduOf<'deliver_sm'>> = {}): Delivery {
+  return read({ esmClass: 0, destination: '40404', shortMessage: Buffer.from(words), ...changes });
+}
 
+describe('a message from a subscriber', () => {
   it.each(['STOP', 'stop', ' Stop. ', 'STOP ALL', 'StopAll', 'UNSUBSCRIBE', 'cancel', 'End', 'QUIT!', 'opt-out'])(
     'that says %j opts out',
     (words) => {

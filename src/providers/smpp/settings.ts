@@ -135,6 +135,7 @@ export const smppSettingsSchema = Type.Object(
         'credentials',
       ]),
       {
+        additionalProperties: false,
         default: {},
         description:
           "What the carrier's own command statuses mean (`0x40B: billing`); also overrides those of SMPP itself. The carrier's manual lists them.",

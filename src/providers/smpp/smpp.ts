@@ -125,9 +125,10 @@ class SmppAdapter implements SmppProvider {
 
   async #tryPart(submit: Submit, deadlineMs: number, onLate: (messageId: string) => void): Promise<PartResult> {
     const { timeoutMs, waitTimeoutMs } = this.#settings;
-    const submission = await this.#bind.submit(submit, Math.min(deadlineMs - this.#clock.now(), waitTimeoutMs));
+    const leftMs = (): number => Math.max(1, deadlineMs - this.#clock.now());
+    const submission = await this.#bind.submit(submit, Math.min(leftMs(), waitTimeoutMs));
     if (!submission.written) return submission.refusal;
-    const reply = await within(submission.answer, deadlineMs - this.#clock.now());
+    const reply = await within(submission.answer, leftMs());
     if (reply !== 'late') return this.#read(reply);
     void this.#awaitLate(submission.answer, onLate);
     return { outcome: 'unknown', code: 'deadline', message: `no answer within ${timeoutMs} ms` };

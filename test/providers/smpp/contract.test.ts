@@ -158,18 +158,18 @@ describe('smpp: sending', () => {
   });
 });
 
+async function sendOnce(changes: Parameters<typeof createProvider>[0], timing = {}): Promise<SendResult> {
+  const provider = createProvider(
+    { timeoutMs: 300, ...changes },
+    { connectTimeoutMs: 100, reconnectFirstMs: 10_000, reconnectLongestMs: 10_000, ...timing },
+  );
+  const result = await provider.send(messageWith());
+  await provider.close();
+  return result;
+}
+
 describe('smpp: faults', () => {
   const unavailable = { outcome: 'retryable', reason: 'unavailable' };
-
-  async function sendOnce(changes: Parameters<typeof createProvider>[0], timing = {}): Promise<SendResult> {
-    const provider = createProvider(
-      { timeoutMs: 300, ...changes },
-      { connectTimeoutMs: 100, reconnectFirstMs: 10_000, reconnectLongestMs: 10_000, ...timing },
-    );
-    const result = await provider.send(messageWith());
-    await provider.close();
-    return result;
-  }
 
   it('is retryable when the connection is refused', async () => {
     const smsc = await Smsc.start();

@@ -219,15 +219,15 @@ describe('PDUs and the npm package smpp', () => {
   });
 });
 
-describe('PDUs of careless peers', () => {
-  const header = (length: number, id: number): Buffer => {
-    const octetsOfHeader = Buffer.alloc(length);
-    octetsOfHeader.writeUInt32BE(length, 0);
-    octetsOfHeader.writeUInt32BE(id, 4);
-    octetsOfHeader.writeUInt32BE(6, 12);
-    return octetsOfHeader;
-  };
+function header(length: number, id: number): Buffer {
+  const octetsOfHeader = Buffer.alloc(length);
+  octetsOfHeader.writeUInt32BE(length, 0);
+  octetsOfHeader.writeUInt32BE(id, 4);
+  octetsOfHeader.writeUInt32BE(6, 12);
+  return octetsOfHeader;
+}
 
+describe('PDUs of careless peers', () => {
   it.each([
     ['no body at all', '', ''],
     ['an id without its NUL', '3132', '12'],

@@ -1,6 +1,7 @@
 // The npm package `smpp` has no types of its own; these cover what the tests use of it.
 declare module 'smpp' {
   import type { EventEmitter } from 'node:events';
+  import type { Server, Socket } from 'node:net';
   type Fields = Record<string, unknown>;
 
   class PDU {
@@ -16,7 +17,7 @@ declare module 'smpp' {
   type Answered = (answer: PDU) => void;
 
   interface Session extends EventEmitter {
-    readonly socket: import('node:net').Socket;
+    readonly socket: Socket;
     send(pdu: PDU): boolean;
     pause(): void;
     resume(): void;
@@ -31,10 +32,7 @@ declare module 'smpp' {
 
   const smpp: {
     PDU: typeof PDU & { maxLength: number };
-    createServer(
-      options: { key?: string; cert?: string },
-      listener: (session: Session) => void,
-    ): import('node:net').Server;
+    createServer(options: { key?: string; cert?: string }, listener: (session: Session) => void): Server;
     commands: Record<string, { id: number }>;
     errors: Record<string, number>;
     consts: { MESSAGE_STATE: Record<string, number> };

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 import smpp, { type PDU, type Session } from 'smpp';
-import { vi } from 'vitest';
+import { until } from '../../helpers/until.ts';
 
 export type SmscOptions = { key?: string; cert?: string };
 
@@ -39,7 +39,7 @@ export class Smsc {
 
   /** The latest session that is bound, once there is one. */
   async bound(count = 1): Promise<Session> {
-    await vi.waitUntil(() => this.binds.length >= count, { timeout: 5_000, interval: 2 });
+    await until('a session is bound', () => this.binds.length >= count);
     return this.sessions.at(-1) as Session;
   }
 

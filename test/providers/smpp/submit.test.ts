@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import smpp from 'smpp';
+import smpp, { type PDU } from 'smpp';
 import { describe, expect, it } from 'vitest';
 import { segment } from '../../../src/messages/segments.ts';
 import type { SendRequest } from '../../../src/providers/provider.ts';
@@ -21,9 +21,8 @@ function compose(body: string, changes: Partial<SmppSettings> = {}, request: Par
 }
 
 /** What the package reads of our octets. */
-function readByPeer(submit: Submit): Record<string, unknown> {
-  const pdu = new smpp.PDU(encode({ ...submit, sequence: 1 }));
-  return { ...pdu };
+function readByPeer(submit: Submit): PDU {
+  return new smpp.PDU(encode({ ...submit, sequence: 1 }));
 }
 
 const family = '👨‍👩‍👧‍👦';
