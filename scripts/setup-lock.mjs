@@ -1,5 +1,4 @@
 import fs from 'node:fs';
-import path from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { print, SetupError } from './setup-report.mjs';
@@ -38,7 +37,7 @@ function tryLock(lockDir) {
     return true;
   } catch (error) {
     if (error.code !== 'EEXIST') {
-      throw new SetupError(`Cannot write to ${path.dirname(lockDir)} (${error.code}): run as the user who owns it.`);
+      throw error;
     }
   }
   if (isStale(lockDir)) {

@@ -12,7 +12,9 @@ import { print, SetupError } from './setup-report.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const nodeMajorMin = 24;
-const bundledNode = inRoot('node_modules/.bin/node');
+const bundledPackage = `node_modules/node-${process.platform}-${process.arch}`;
+const bundledNode = inRoot(`${bundledPackage}/bin/node`);
+const nodeLink = inRoot('node_modules/.bin/node');
 
 const npmTimeoutMs = 15 * 60_000;
 const npmOutputCharsMax = 20_000;
@@ -109,25 +111,35 @@ async function installPackages() {
 
 /** Before the long installation: where it brings no Node.js, ours is the one that will have to do. */
 function requirePossibleNode() {
-  const bundled = lockedPackages()[`node_modules/node-${process.platform}-${process.arch}`];
-  if (!bundled && !isNewEnough(process.versions.node)) {
+  if (!lockedPackages()[bundledPackage] && !isNewEnough(process.versions.node)) {
     throw new SetupError(nodeRemedy());
   }
 }
 
-/** npm scripts take the bundled Node.js where there is one, else that of the system. */
+/** npm scripts take what `node_modules/.bin` has under the name, else the Node.js of the system. */
 function requireNode() {
-  if (fs.existsSync(bundledNode) && fs.realpathSync(bundledNode) !== process.execPath) {
-    const { status, stdout } = spawnSync(bundledNode, ['--version'], { encoding: 'utf8' });
-    if (status === 0 && isNewEnough(stdout.trim().slice(1))) {
-      return;
+  if (isUsable(bundledNode)) {
+    if (!fs.existsSync(nodeLink)) {
+      // npm 10 removes it together with the package for the other processors, whose link has the same name.
+      const draft = `${nodeLink}.${process.pid}`;
+      fs.symlinkSync(path.relative(path.dirname(nodeLink), bundledNode), draft);
+      fs.renameSync(draft, nodeLink);
     }
-    // It was made for another C library. Out of the way, it leaves npm scripts that of the system.
-    fs.rmSync(bundledNode);
+    return;
   }
+  // There is none, or it was made for another C library and would stand before that of the system.
+  fs.rmSync(nodeLink, { force: true });
   if (!isNewEnough(process.versions.node)) {
     throw new SetupError(nodeRemedy());
   }
+}
+
+function isUsable(node) {
+  if (!fs.existsSync(node) || fs.realpathSync(node) === process.execPath) {
+    return fs.existsSync(node);
+  }
+  const { status, stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' });
+  return status === 0 && isNewEnough(stdout.trim().slice(1));
 }
 
 function isNewEnough(version) {
@@ -191,7 +203,7 @@ async function runNpm(args) {
   const [program, ...first] = node && script?.endsWith('npm-cli.js') ? [node, script] : ['npm'];
   // Not with the Node.js in node_modules, which `npm ci` deletes.
   const searchPath = process.env.PATH.split(path.delimiter).filter(
-    (dir) => path.resolve(dir) !== path.dirname(bundledNode),
+    (dir) => path.resolve(dir) !== path.dirname(nodeLink),
   );
   const child = spawn(program, [...first, ...args], {
     cwd: root,
@@ -264,9 +276,10 @@ async function step(what, work) {
 try {
   await main();
 } catch (error) {
-  if (!(error instanceof SetupError)) {
+  const closed = ['EACCES', 'EPERM', 'EROFS'].includes(error.code);
+  if (!closed && !(error instanceof SetupError)) {
     throw error;
   }
-  console.error(`\nset-up failed.\n\n${error.message}\n`);
+  console.error(`\nset-up failed.\n\n${error.message}${closed ? '\nRun it as the user who owns this folder.' : ''}\n`);
   process.exitCode = 1;
 }
