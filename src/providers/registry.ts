@@ -4,6 +4,7 @@ import { createInfobipProvider, infobipSettingsSchema } from './infobip.ts';
 import { createPlivoProvider, plivoSettingsSchema } from './plivo.ts';
 import { providerNames, type Provider, type ProviderName } from './provider.ts';
 import { createSinchProvider, sinchSettingsSchema } from './sinch.ts';
+import { createTelnyxProvider, telnyxSettingsSchema } from './telnyx.ts';
 import { createTwilioProvider, twilioSettingsSchema } from './twilio.ts';
 import { createVonageProvider, vonageSettingsSchema } from './vonage.ts';
 
@@ -29,6 +30,7 @@ const adapters = {
   sinch: { settingsSchema: sinchSettingsSchema, create: createSinchProvider },
   // Beyond it Plivo queues, and drops after 3 hours.
   plivo: { settingsSchema: plivoSettingsSchema, create: createPlivoProvider, defaultRatePerSecond: 5 },
+  telnyx: { settingsSchema: telnyxSettingsSchema, create: createTelnyxProvider, defaultRatePerSecond: 50 },
 } satisfies Partial<Record<ProviderName, Adapter>>;
 
 type SettingsSchemas = {
