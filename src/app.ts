@@ -16,10 +16,12 @@ import { createRequestCounter } from './http/rate-limit.ts';
 import type { Clock } from './lib/clock.ts';
 import { createIdSource, type IdSource } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
+import { Metrics } from './lib/metrics.ts';
 import { startWorker, type Worker } from './lib/worker.ts';
 import { createAccept } from './messages/accept.ts';
 import { IdempotentAnswers } from './messages/answers.ts';
 import { deleteExpiredKeys } from './messages/idempotency.ts';
+import { observeGauges } from './operator/gauges.ts';
 import { createProviders } from './providers/registry.ts';
 import { encodeRef } from './receipts/ref.ts';
 import { createIsApprovedSender } from './senders/approved.ts';
@@ -42,9 +44,11 @@ export type AppOptions = {
     | 'rateCard'
     | 'onTimeout'
     | 'databaseConnections'
+    | 'metricsOpen'
   >;
   databaseUrl: string;
   secretKey: Buffer;
+  operatorToken: string;
   log: Log;
   clock: Clock;
   /** How long a caller waits for an outcome before the answer is `pending`. */
@@ -93,17 +97,28 @@ function buildPipeline(
   { config, secretKey, log, clock }: AppOptions,
   { pool, ids, notices }: Foundation,
   publicUrl: () => string,
+  metrics: Metrics,
   stops: AsyncDisposableStack,
 ) {
   const webhookSecretKey = deriveKey(secretKey, 'webhook secrets');
   const guard = createTargetGuard(config.webhookTargets, createResolve(config.webhookTargets));
   const userAgent = `Heliograph/${version}`;
-  const deliverer = new Deliverer({ pool, notices, clock, log, secretKey: webhookSecretKey, guard, userAgent });
+  const deliverer = new Deliverer({
+    pool,
+    notices,
+    clock,
+    log,
+    secretKey: webhookSecretKey,
+    guard,
+    userAgent,
+    onAttempt: (result) => metrics.webhookAttempt(result),
+  });
   stops.defer(() => deliverer.stop());
 
   const onDeliveries = deliverer.offer.bind(deliverer);
-  const outcomes = createOutcomes({ pool, clock, ids, log, onDeliveries });
-  const receiptOutcomes = createOutcomes({ pool, clock, ids, log, onDeliveries });
+  const outcomeDeps = { pool, clock, ids, log, onDeliveries };
+  const outcomes = createOutcomes({ ...outcomeDeps, onBatch: metrics.batchesOf('outcome') });
+  const receiptOutcomes = createOutcomes({ ...outcomeDeps, onBatch: metrics.batchesOf('receipt') });
   stops.defer(() => receiptOutcomes.idle());
 
   const providers = createProviders(config.providers, { clock });
@@ -119,11 +134,16 @@ function buildPipeline(
     attemptTimeoutMs,
     onTimeout: config.onTimeout,
     concurrency: { single: 512, bulk: 128 },
+    onAttempt: (provider, result, latencyMs) => metrics.attempt(provider, result, latencyMs),
     refOf: (message, attempt) => encodeRef({ accountId: message.account_id, messageId: message.id, attempt }, refKey),
     callbackUrlOf: (provider, ref) => `${publicUrl()}/receipts/${provider}/${ref}`,
   });
   const acceptDeps = { pool, clock, ids, dispatchLeaseMs: leaseMsFor(attemptTimeoutMs), onDeliveries };
-  const accept = { single: createAccept(acceptDeps), bulk: createAccept(acceptDeps) };
+  const accept = {
+    single: createAccept({ ...acceptDeps, onBatch: metrics.batchesOf('accept single') }),
+    bulk: createAccept({ ...acceptDeps, onBatch: metrics.batchesOf('accept bulk') }),
+  };
+  observeGauges(metrics, { pool, clock, dispatcher, deliverer });
   return {
     accept,
     dispatcher,
@@ -171,7 +191,8 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
 
   let url = '';
   const publicUrl = (): string => config.publicUrl ?? url;
-  const pipeline = buildPipeline(options, foundation, publicUrl, starting);
+  const metrics = new Metrics();
+  const pipeline = buildPipeline(options, foundation, publicUrl, metrics, starting);
   const { dispatcher } = pipeline;
   const keyUses = new KeyUses({ pool, clock });
   starting.defer(() =>
@@ -188,6 +209,9 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     callers: new Callers(pool, notices),
     keyUses,
     requestCounter: createRequestCounter(),
+    metrics,
+    operatorToken: options.operatorToken,
+    metricsOpen: config.metricsOpen,
     checkReady: async () => void (await pool.query('SELECT 1')),
     routes: config.routes,
     rateCard: config.rateCard,

@@ -26,6 +26,8 @@ export type Config = {
   trustedProxies: string[];
   webhookTargets: { allowPrivate: boolean; allowedNetworks: string[] };
   logLevel: string;
+  /** `/metrics` without the operator's token. */
+  metricsOpen: boolean;
   /** Set when no configuration file is: the carrier simulator behind every provider, and a demo account. */
   quickstart: { simulatorPort: number } | undefined;
   providers: ProvidersSettings;
@@ -70,6 +72,7 @@ export function loadConfig(env: Environment, readFile: (file: string) => string)
       allowedNetworks: reader.networks('WEBHOOK_ALLOWED_NETWORKS'),
     },
     logLevel: reader.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
+    metricsOpen: reader.oneOf('METRICS_OPEN', ['true', 'false'], 'false') === 'true',
     quickstart:
       fileConfig === undefined ? { simulatorPort: reader.integer('SIMULATOR_PORT', 8081, 0, 65_535) } : undefined,
     providers: fileConfig?.providers ?? {},

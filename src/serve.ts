@@ -36,7 +36,7 @@ export async function runService(config: Config, stopping: AbortSignal, print: (
       simulatorUrl = simulator.url;
       effective = { ...config, ...upstreams };
     }
-    const app = await startApp({ config: effective, databaseUrl, secretKey, log, clock: systemClock });
+    const app = await startApp({ config: effective, databaseUrl, secretKey, operatorToken, log, clock: systemClock });
     stops.push(() => app.stop());
     if (config.quickstart === undefined) print(`Heliograph listens on ${app.url}`);
     else {

@@ -9,19 +9,19 @@ import { createFastify, type FastifyDeps } from './http/fastify.ts';
 import { registerOpenApi } from './http/openapi.ts';
 import { createRateLimit, type RequestCounter } from './http/rate-limit.ts';
 import { messageRoutes, type MessageRouteDeps } from './messages/routes.ts';
+import { healthRoutes, type HealthDeps } from './operator/health-routes.ts';
 import { receiptRoutes, type ReceiptDeps } from './receipts/routes.ts';
 import { senderRoutes } from './senders/routes.ts';
 import { version } from './version.ts';
 import { webhookRoutes, type WebhookRouteDeps } from './webhooks/routes.ts';
 
 export type ServerDeps = FastifyDeps &
+  HealthDeps &
   MessageRouteDeps &
   ReceiptDeps &
   KeyRouteDeps &
   WebhookRouteDeps & {
     requestCounter: RequestCounter;
-    /** Resolves when the service can serve; throws what it lacks. */
-    checkReady: () => Promise<void>;
   };
 
 /** Every route of the service, in one list. */
@@ -38,16 +38,7 @@ export async function createServer(deps: ServerDeps): Promise<App> {
   });
   await app.register(reference, { routePrefix: '/docs', configuration: { url: '/openapi.json', telemetry: false } });
 
-  app.get('/livez', async () => ({ status: 'ok' }));
-  app.get('/readyz', async (_request, reply) => {
-    try {
-      await deps.checkReady();
-      return { status: 'ready' };
-    } catch {
-      return reply.status(503).send({ status: 'not ready' });
-    }
-  });
-
+  healthRoutes(app, deps);
   receiptRoutes(app, deps);
 
   app.register(

@@ -70,7 +70,9 @@ function toApiError(error: FastifyError): ApiError {
     return new ApiError('internal_error', 'The service is overloaded. Try again in a moment.', { cause: error });
   }
   const status = error.statusCode ?? 500;
-  if (status === 404) return new ApiError('not_found', 'There is nothing at this path.');
+  // No id is as long as that.
+  if (status === 404 || error.code === 'FST_ERR_MAX_PARAM_LENGTH')
+    return new ApiError('not_found', 'There is nothing at this path.');
   if (status >= 400 && status < 500) {
     return new ApiError('invalid_request', frameworkMessages[error.code] ?? 'The request is not well-formed.');
   }

@@ -4,19 +4,20 @@ import type { Socket } from 'node:net';
 import { ApiError } from '../lib/errors.ts';
 import { toPublicId, type IdSource } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
+import type { Metrics } from '../lib/metrics.ts';
 import type { App } from './app.ts';
 import { apiVersion } from './envelope.ts';
 import { handleError, handleNotFound } from './errors.ts';
 
 const bodyBytesMax = 1024 * 1024;
 
-export type FastifyDeps = { log: Log; ids: IdSource; trustedProxies: readonly string[] };
+export type FastifyDeps = { log: Log; ids: IdSource; trustedProxies: readonly string[]; metrics: Metrics };
 
 /**
  * Fastify with our request ids, our errors and nothing else. Bodies are validated without coercion; query strings, where everything is text,
  * with it.
  */
-export function createFastify({ log, ids, trustedProxies }: FastifyDeps): App {
+export function createFastify({ log, ids, trustedProxies, metrics }: FastifyDeps): App {
   const newRequestId = (): string => toPublicId('req', ids.next());
   const app = fastify({
     loggerInstance: log,
@@ -30,8 +31,11 @@ export function createFastify({ log, ids, trustedProxies }: FastifyDeps): App {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: 200 },
+    // Node's own refusal has no body; ours has the envelope.
+    http: { requireHostHeader: false },
+    // For these no hook runs.
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
-      handleError(error, request, reply),
+      handleError(error, request, reply.header('x-request-id', request.id)),
     clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) =>
       refuseMalformed(error, socket, newRequestId()),
   }) as unknown as App;
@@ -42,6 +46,9 @@ export function createFastify({ log, ids, trustedProxies }: FastifyDeps): App {
   app.setValidatorCompiler(({ schema, httpPart }) =>
     (httpPart === 'body' ? bodies : queries).compile(schema as object),
   );
+
+  // Node would answer 417, which is not among the statuses of the spec.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
   // Some clients name a content type on requests without a body.
   const parseJson = app.getDefaultJsonParser('error', 'error');
@@ -61,20 +68,19 @@ export function createFastify({ log, ids, trustedProxies }: FastifyDeps): App {
   app.setNotFoundHandler(handleNotFound);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      throw new ApiError('invalid_request', 'The request has no Host header.');
+    }
   });
   app.addHook('onResponse', async (request, reply) => {
+    const { method } = request;
+    // The path's pattern: ids are in the lines that speak of them, and a receipt's ref is a secret.
+    const route = request.routeOptions.url ?? 'unknown';
+    const status = reply.statusCode;
+    metrics.request(method, route, status, reply.elapsedTime);
     // Upstreams report twice or more for each message; that they did is in the message's story.
-    const level = request.routeOptions.url?.startsWith('/receipts/') && reply.statusCode < 400 ? 'debug' : 'info';
-    request.log[level](
-      {
-        method: request.method,
-        // The path's pattern: ids are in the lines that speak of them, and a receipt's ref is a secret.
-        route: request.routeOptions.url ?? 'unknown',
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
-      },
-      'request',
-    );
+    const level = route.startsWith('/receipts/') && status < 400 ? 'debug' : 'info';
+    request.log[level]({ method, route, status, ms: Math.round(reply.elapsedTime * 10) / 10 }, 'request');
   });
   return app;
 }

@@ -9,6 +9,7 @@ import type { Batcher } from '../lib/batcher.ts';
 import type { Clock } from '../lib/clock.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { IdSource } from '../lib/ids.ts';
+import type { Metrics } from '../lib/metrics.ts';
 import type { Provider, ProviderName, Receipt } from '../providers/provider.ts';
 import { insertUnmatchedReceipt } from './queries.ts';
 import { decodeRef, type Ref } from './ref.ts';
@@ -20,6 +21,7 @@ export type ReceiptDeps = {
   providers: ReadonlyMap<ProviderName, Provider>;
   outcomes: Batcher<Outcome, MessageRow | undefined>;
   refKey: KeyObject;
+  metrics: Metrics;
   /** What upstreams were given as our address: their signatures cover it. */
   publicUrl: () => string;
 };
@@ -67,6 +69,7 @@ async function receive(
     rawBody,
   });
   if (!reading.ok) {
+    deps.metrics.receipt(provider.name, reading.problem);
     request.log.warn({ provider: provider.name, problem: reading.problem, reason: reading.reason }, 'receipt refused');
     if (reading.problem === 'forged') throw new ApiError('forbidden', 'The signature of this receipt is not valid.');
     throw new ApiError('invalid_request', 'This receipt could not be understood.');
@@ -74,6 +77,7 @@ async function receive(
   const raw = `${request.method} ${request.url}\n${rawBody.toString('utf8')}`
     .replaceAll('\0', '')
     .slice(0, rawLengthMax);
+  for (const { state } of reading.receipts) deps.metrics.receipt(provider.name, state);
   await Promise.all(reading.receipts.map((receipt) => settle(receipt, ref, provider.name, raw, deps)));
 }
 

@@ -8,7 +8,7 @@ import type { Log } from '../lib/log.ts';
 import type { RowCache } from '../lib/row-cache.ts';
 import { deliveryLeaseMs, type FreshDelivery } from './announce.ts';
 import { Connector } from './connect.ts';
-import { claimDue, findDue, type DueDelivery, type EndpointKey } from './delivery-queries.ts';
+import { claimDue, findDue, findOrphaned, type DueDelivery, type EndpointKey } from './delivery-queries.ts';
 import type { QueuedDelivery } from './enqueue.ts';
 import { Lanes, type LaneLimits, type TurnEnd } from './lanes.ts';
 import { post, type PostOutcome } from './post.ts';
@@ -32,6 +32,7 @@ export type DelivererOptions = {
   /** What a receiver has to answer in (spec: Acknowledgement). */
   timeoutMs?: number;
   limits?: Partial<LaneLimits>;
+  onAttempt?: (result: 'succeeded' | 'failed') => void;
 };
 
 const defaultLimits: LaneLimits = {
@@ -59,6 +60,7 @@ export class Deliverer {
   readonly #log: Log;
   readonly #userAgent: string;
   readonly #timeoutMs: number;
+  readonly #onAttempt: DelivererOptions['onAttempt'];
   readonly #lanes: Lanes<FreshDelivery>;
   readonly #connector: Connector;
   readonly #receivers: RowCache<Receiver>;
@@ -76,6 +78,7 @@ export class Deliverer {
     this.#log = log;
     this.#userAgent = userAgent;
     this.#timeoutMs = timeoutMs;
+    this.#onAttempt = options.onAttempt;
     this.#lanes = new Lanes(limits);
     this.#recorder = new Recorder({ pool, clock, log });
     this.#connector = new Connector(guard, timeoutMs);
@@ -124,6 +127,11 @@ export class Deliverer {
   /** Skips, in the background, what waits for an endpoint that was deleted. */
   skipWaiting(key: EndpointKey): void {
     this.#recorder.skip(key);
+  }
+
+  /** Skips what waits for endpoints that no sweep comes by any more. Walks the queue: for a worker that runs hourly or so. */
+  async skipOrphaned(): Promise<void> {
+    for (const key of await findOrphaned(this.#pool, 1_000)) this.#recorder.skip(key);
   }
 
   /** Resolves when nothing is left in memory and every result is written. */
@@ -216,7 +224,9 @@ export class Deliverer {
     };
     const settlement = settle(delivery.attemptsMade + 1, succeeded, endedAtMs);
     void this.#recorder.add({ delivery, attempt, endedAtMs, settlement }).then(() => this.#takeTurns());
-    return succeeded ? 'succeeded' : 'failed';
+    const result = succeeded ? 'succeeded' : 'failed';
+    this.#onAttempt?.(result);
+    return result;
   }
 
   #skip(delivery: QueuedDelivery): void {

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { insertAccount } from '../../src/accounts/account-queries.ts';
 import { createKey, type KeySettings } from '../../src/accounts/keys.ts';
 import { startApp, type AppOptions, type RunningApp } from '../../src/app.ts';
-import type { Config } from '../../src/config.ts';
+import { loadConfig, type Config } from '../../src/config.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { transaction } from '../../src/db/tx.ts';
 import { scopes } from '../../src/http/caller.ts';
@@ -72,6 +72,9 @@ function upstreams(simulatorUrl: string, timeoutMs: number): Config['providers']
 }
 
 /** The running service with the simulator behind it, in this process, on a database of its own. */
+/** What the operator's routes of a test service ask for. */
+export const operatorToken = 'operator-token-of-the-tests';
+
 export class TestService {
   readonly app: RunningApp;
   readonly simulator: Simulator;
@@ -109,19 +112,17 @@ export class TestService {
     const startPeer = (): Promise<RunningApp> =>
       startApp({
         config: {
-          host: '127.0.0.1',
-          port: 0,
-          publicUrl: undefined,
+          ...loadConfig({ PORT: '0', DATABASE_CONNECTIONS: '6' }, () => ''),
           trustedProxies: options.trustedProxies ?? [],
-          webhookTargets: { allowPrivate: true, allowedNetworks: [] },
           providers: (options.providers ?? ((settings) => settings))(upstreams(simulator.url, providerTimeoutMs)),
           routes: options.routes ?? routes,
           rateCard: options.rateCard ?? rateCard,
           onTimeout: options.onTimeout ?? 'next',
-          databaseConnections: 6,
+          metricsOpen: false,
         },
         databaseUrl: database.url,
         secretKey,
+        operatorToken,
         log: createLog({ level: 'info', destination: linesInto(logged) }),
         clock,
         answerWithinMs: options.answerWithinMs,
@@ -137,6 +138,11 @@ export class TestService {
 
   get baseUrl(): string {
     return `${this.app.url}/api/v1`;
+  }
+
+  /** Everything that was logged, as it was written. */
+  get logged(): string {
+    return this.#logged.join('');
   }
 
   /** Another process of the same service would be this: an app of its own on the same database. */
@@ -249,7 +255,7 @@ export class TestService {
     for (const { pool } of [this.app, ...this.#peers]) {
       await until('all connections are back in the pool', () => pool.totalCount === pool.idleCount);
     }
-    const log = this.#logged.join('');
+    const log = this.logged;
     expect(log, 'keys in the log').not.toContain('ds_live_');
     expect(log.match(/\+\d{8,}/g) ?? [], 'phone numbers in the log').toEqual([]);
     if (!this.#errorsExpected) {

@@ -3,6 +3,7 @@ import { callerOf, World } from './world.ts';
 import type { App } from '../../src/http/app.ts';
 import { authorize } from '../../src/http/auth.ts';
 import type { Scope } from '../../src/http/caller.ts';
+import { Metrics } from '../../src/lib/metrics.ts';
 import { createFastify } from '../../src/http/fastify.ts';
 import { toPublicId } from '../../src/lib/ids.ts';
 import type { EventStatus } from '../../src/events/event.ts';
@@ -26,7 +27,7 @@ let permissions: Scope[];
 beforeAll(async () => {
   world = await World.start();
   const { pool, clock, log, ids } = world;
-  app = createFastify({ log, ids, trustedProxies: [] });
+  app = createFastify({ log, ids, trustedProxies: [], metrics: new Metrics() });
   app.addHook('onRequest', async (request) => {
     request.caller = callerOf(accountId, permissions);
     await authorize(request);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { App } from '../../src/http/app.ts';
 import { authorize } from '../../src/http/auth.ts';
 import type { Scope } from '../../src/http/caller.ts';
+import { Metrics } from '../../src/lib/metrics.ts';
 import { createFastify } from '../../src/http/fastify.ts';
 import { toPublicId } from '../../src/lib/ids.ts';
 import { createTargetGuard } from '../../src/webhooks/target.ts';
@@ -35,7 +36,7 @@ async function created(body: object): Promise<Record<string, unknown>> {
 
 function buildApp(guard = world.guard): App {
   const { log, ids } = world;
-  const built = createFastify({ log, ids, trustedProxies: [] });
+  const built = createFastify({ log, ids, trustedProxies: [], metrics: new Metrics() });
   built.addHook('onRequest', async (request) => {
     request.caller = callerOf(accountId, permissions);
     await authorize(request);
