@@ -40,6 +40,7 @@ beforeAll(async () => {
       protocol: 'http:',
       hostname: '127.0.0.1',
       port: simulator.port,
+      agent: false,
     })) as typeof https.request;
 });
 

@@ -1,4 +1,5 @@
 import type { Upstream } from '../upstream.ts';
+import { africastalking } from './africastalking.ts';
 import { infobip } from './infobip.ts';
 import { messagebird } from './messagebird.ts';
 import { plivo } from './plivo.ts';
@@ -16,6 +17,7 @@ export const upstreams = {
   plivo,
   telnyx,
   messagebird,
+  africastalking,
 } as const satisfies Record<string, Upstream>;
 
 export type ProviderId = keyof typeof upstreams;

@@ -1,3 +1,4 @@
+import { africastalking } from './africastalking.ts';
 import { infobip } from './infobip.ts';
 import { messagebird } from './messagebird.ts';
 import { plivo } from './plivo.ts';
@@ -7,7 +8,7 @@ import { twilio } from './twilio.ts';
 import { vonage } from './vonage.ts';
 import type { Wire } from './wire.ts';
 
-export const wires: readonly Wire[] = [twilio, vonage, infobip, sinch, plivo, telnyx, messagebird];
+export const wires: readonly Wire[] = [twilio, vonage, infobip, sinch, plivo, telnyx, messagebird, africastalking];
 
 /** The next provider of a chain. */
 export function wireAfter(wire: Wire): Wire {
