@@ -187,3 +187,16 @@ export async function skipWaiting(db: Db, { accountId, endpointId }: EndpointKey
   });
   return rows[0]?.count ?? 0;
 }
+
+/** Endpoints that are gone and still have something waiting: its row was written while they were being deleted. Walks the queue. */
+export async function findOrphaned(db: Db, limit: number): Promise<EndpointKey[]> {
+  const { rows } = await db.query<EndpointKey>({
+    name: 'find_orphaned_deliveries',
+    text: `SELECT DISTINCT q.account_id AS "accountId", q.endpoint_id AS "endpointId"
+           FROM delivery_queue q
+           WHERE NOT EXISTS (SELECT FROM webhook_endpoints e WHERE e.account_id = q.account_id AND e.id = q.endpoint_id)
+           LIMIT $1`,
+    values: [limit],
+  });
+  return rows;
+}

@@ -147,6 +147,22 @@ describe('an endpoint that is gone', () => {
     expect(await world.queued(endpointId)).toEqual([]);
   });
 
+  test('has what a sweep would never find skipped as well', async () => {
+    const { accountId, endpointId } = await world.endpoint('http://127.0.0.1:9/');
+    const other = await world.endpoint('http://127.0.0.1:9/');
+    const [orphan] = await world.announce(accountId);
+    await world.announce(other.accountId);
+    await removeEndpoint(world.pool, { accountId, endpointId });
+    const deliverer = world.deliverer();
+    world.clock.advance(30 * seconds);
+    await world.pool.query('UPDATE delivery_queue SET due_at = now() + interval $$1 day$$');
+    expect(await deliverer.sweepDue()).toBe(0);
+    await deliverer.skipOrphaned();
+    await deliverer.idle();
+    expect(await world.delivery(orphan?.delivery.eventId ?? '')).toEqual({ status: 'skipped', attempts: [] });
+    expect(await world.queued(other.endpointId)).toHaveLength(1);
+  });
+
   test('is never skipped while it is active', async () => {
     const { accountId, endpointId } = await world.endpoint('http://127.0.0.1:9/');
     await world.announce(accountId);
