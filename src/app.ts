@@ -14,7 +14,7 @@ import { leaseMsFor } from './dispatch/send.ts';
 import { sweep } from './dispatch/sweeper.ts';
 import { createRequestCounter } from './http/rate-limit.ts';
 import type { Clock } from './lib/clock.ts';
-import { createIdSource, type IdSource } from './lib/ids.ts';
+import { createIdSource, firstIdAt, type IdSource } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import { Metrics } from './lib/metrics.ts';
 import { startWorker, type Worker } from './lib/worker.ts';
@@ -23,6 +23,8 @@ import { IdempotentAnswers } from './messages/answers.ts';
 import { deleteExpiredKeys } from './messages/idempotency.ts';
 import { observeGauges } from './operator/gauges.ts';
 import { createProviders } from './providers/registry.ts';
+import { ReceiptDesk } from './receipts/desk.ts';
+import { deleteOldProviderRefs } from './receipts/queries.ts';
 import { encodeRef } from './receipts/ref.ts';
 import { createIsApprovedSender } from './senders/approved.ts';
 import { createServer } from './server.ts';
@@ -54,6 +56,9 @@ export type AppOptions = {
   /** How long a caller waits for an outcome before the answer is `pending`. */
   answerWithinMs?: number;
 };
+
+/** No upstream reports on a message for longer. */
+const providerRefsKeptMs = 8 * 24 * 3_600_000;
 
 /** The running service. */
 export type RunningApp = {
@@ -138,6 +143,8 @@ function buildPipeline(
     refOf: (message, attempt) => encodeRef({ accountId: message.account_id, messageId: message.id, attempt }, refKey),
     callbackUrlOf: (provider, ref) => `${publicUrl()}/receipts/${provider}/${ref}`,
   });
+  const receiptDesk = new ReceiptDesk({ pool, clock, ids, log, outcomes: receiptOutcomes, refKey, metrics });
+  for (const provider of providers.values()) receiptDesk.listenTo(provider);
   const acceptDeps = { pool, clock, ids, dispatchLeaseMs: leaseMsFor(attemptTimeoutMs), onDeliveries };
   const accept = {
     single: createAccept({ ...acceptDeps, onBatch: metrics.batchesOf('accept single') }),
@@ -148,7 +155,7 @@ function buildPipeline(
     accept,
     dispatcher,
     attemptTimeoutMs,
-    receiptOutcomes,
+    receiptDesk,
     deliverer,
     guard,
     webhookSecretKey,
@@ -162,7 +169,7 @@ type Pipeline = ReturnType<typeof buildPipeline>;
 function startWorkers(
   { log, clock }: AppOptions,
   { pool }: Foundation,
-  { dispatcher, attemptTimeoutMs, deliverer }: Pipeline,
+  { dispatcher, attemptTimeoutMs, deliverer, receiptDesk }: Pipeline,
   keyUses: KeyUses,
 ): Worker[] {
   const start = (name: string, everyMs: number, work: () => Promise<'more' | 'done'>): Worker =>
@@ -170,6 +177,7 @@ function startWorkers(
   return [
     start('dispatch sweeper', 1_000, () => sweep({ pool, clock, dispatcher, attemptTimeoutMs, randomId: randomUUID })),
     start('delivery sweep', 1_000, async () => ((await deliverer.sweepDue()) > 0 ? 'more' : 'done')),
+    start('parked receipts', 1_000, () => receiptDesk.sweepParked()),
     start('key uses', 10_000, async () => {
       await keyUses.flush();
       return 'done';
@@ -177,6 +185,7 @@ function startWorkers(
     start('housekeeping', 3_600_000, async () => {
       await ensurePartitions(pool, clock.now());
       await deletePastKeyUsage(pool, clock.now());
+      await deleteOldProviderRefs(pool, firstIdAt(clock.now() - providerRefsKeptMs), 10_000);
       return (await deleteExpiredKeys(pool, clock.now(), 10_000)) === 10_000 ? 'more' : 'done';
     }),
   ];
@@ -219,7 +228,6 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     dispatch: (job, lane) => dispatcher.dispatch(job, lane),
     answerWithinMs,
     answers: new IdempotentAnswers({ pool, clock, log }),
-    outcomes: pipeline.receiptOutcomes,
     publicUrl,
   });
   await server.listen({ host: config.host, port: config.port, backlog: 1_024 });

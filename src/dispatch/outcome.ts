@@ -16,7 +16,14 @@ import { Settlement } from './settlement.ts';
 type Attempted = MessageKey & { atMs: number; attemptCount: number; attempts: readonly AttemptRecord[] };
 
 /** A provider accepted the message. */
-export type SentOutcome = Attempted & { kind: 'sent'; provider: ProviderName; providerMessageId: string };
+export type SentOutcome = Attempted & {
+  kind: 'sent';
+  provider: ProviderName;
+  providerMessageId: string;
+  recipient: string;
+  /** The upstream's ids that its receipts will name, where they name nothing of ours; else empty. */
+  refs: readonly string[];
+};
 
 /** No provider accepted the message. */
 export type FailedOutcome = Attempted & {
@@ -36,6 +43,8 @@ export type ReceiptOutcome = MessageKey & {
   attempt: number;
   provider: ProviderName;
   providerMessageId: string;
+  /** As for a send: ids to remember, for an acceptance that came late; else empty. */
+  refs: readonly string[];
   state: 'sent' | 'delivered' | 'undelivered' | 'failed';
   code: string | null;
   optOut: boolean;

@@ -42,3 +42,35 @@ export async function insertSuppressions(
     ],
   });
 }
+
+export type NewProviderRef = {
+  provider: string;
+  providerMessageId: string;
+  accountId: string;
+  messageId: string;
+  attempt: number;
+  recipient: string;
+};
+
+/** Remembers what upstreams' ids mean. An id that an upstream has used before means its newest message. */
+export async function insertProviderRefs(db: Db, refs: readonly NewProviderRef[]): Promise<void> {
+  // The same id twice in one statement would fail it; the last one counts.
+  const distinct = [...new Map(refs.map((ref) => [`${ref.provider} ${ref.providerMessageId}`, ref])).values()];
+  await db.query({
+    name: 'insert_provider_refs',
+    text: `INSERT INTO provider_refs AS r (provider, provider_message_id, account_id, message_id, attempt, recipient)
+           SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::uuid[], $5::smallint[], $6::text[])
+           ON CONFLICT (provider, provider_message_id) DO UPDATE
+           SET account_id = excluded.account_id, message_id = excluded.message_id, attempt = excluded.attempt,
+             recipient = excluded.recipient, state = 'sent'
+           WHERE r.message_id <> excluded.message_id OR r.attempt <> excluded.attempt`,
+    values: [
+      distinct.map(({ provider }) => provider),
+      distinct.map(({ providerMessageId }) => providerMessageId),
+      distinct.map(({ accountId }) => accountId),
+      distinct.map(({ messageId }) => messageId),
+      distinct.map(({ attempt }) => attempt),
+      distinct.map(({ recipient }) => recipient),
+    ],
+  });
+}

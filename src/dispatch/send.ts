@@ -156,6 +156,8 @@ export class Chain {
           kind: 'sent',
           provider,
           providerMessageId: result.providerMessageId,
+          recipient: this.#job.message.recipient,
+          refs: this.#refsOf(provider, result),
         };
       case 'rejected':
         return this.#failed(failureOf(result.class), result.optOut === true ? this.#job.message : undefined);
@@ -164,6 +166,12 @@ export class Chain {
       case 'retryable':
         return 'next';
     }
+  }
+
+  #refsOf(provider: ProviderName, result: Extract<SendResult, { outcome: 'accepted' }>): readonly string[] {
+    const adapter = this.#deps.providers.get(provider);
+    const isByMessageId = adapter?.receiptsByMessageId === true || adapter?.reports !== undefined;
+    return isByMessageId ? (result.partIds ?? [result.providerMessageId]) : [];
   }
 
   #note(record: Omit<AttemptRecord, 'at'>): void {

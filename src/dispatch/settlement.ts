@@ -11,7 +11,7 @@ import { announce, type Change, type FreshDelivery } from '../webhooks/announce.
 import type { AttemptRecord } from './attempt.ts';
 import type { FailedOutcome, Outcome, OutcomeDeps, ReceiptOutcome, SentOutcome } from './outcome.ts';
 import { appendAttempts, deleteQueueRows, markFailed, markReceived, markSent } from './queries.ts';
-import { insertReceipts, insertSuppressions } from './receipt-queries.ts';
+import { insertProviderRefs, insertReceipts, insertSuppressions } from './receipt-queries.ts';
 
 function keyOf({ accountId, messageId }: MessageKey): string {
   return `${accountId} ${messageId}`;
@@ -59,6 +59,7 @@ export class Settlement {
       announce(this.#db, this.#changes, this.#deps.ids, this.#nowMs),
       this.#resolved.length === 0 ? undefined : deleteQueueRows(this.#db, this.#resolved),
       this.#recordOptOuts(failed, receipts),
+      this.#recordProviderRefs(sent, receipts),
       addUsage(this.#db, this.#usage),
     ]);
     return { messages: outcomes.map((outcome) => this.#current.get(keyOf(outcome))), deliveries };
@@ -226,6 +227,20 @@ export class Settlement {
     });
     const optOuts = [...refused, ...reported];
     if (optOuts.length > 0) await insertSuppressions(this.#db, optOuts, this.#nowMs);
+  }
+
+  async #recordProviderRefs(sent: readonly SentOutcome[], receipts: readonly ReceiptOutcome[]): Promise<void> {
+    const ofSends = sent.flatMap(({ refs, attemptCount, ...outcome }) =>
+      refs.map((providerMessageId) => ({ ...outcome, providerMessageId, attempt: attemptCount - 1 })),
+    );
+    const ofLate = receipts.flatMap(({ refs, ...receipt }) =>
+      refs.map((providerMessageId) => ({
+        ...receipt,
+        providerMessageId,
+        recipient: this.#current.get(keyOf(receipt))?.recipient ?? '',
+      })),
+    );
+    if (ofSends.length + ofLate.length > 0) await insertProviderRefs(this.#db, [...ofSends, ...ofLate]);
   }
 
   #note(message: MessageRow, status: Change['status']): void {

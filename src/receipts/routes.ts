@@ -1,25 +1,16 @@
-import type { KeyObject } from 'node:crypto';
+import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { Pool } from '../db/pool.ts';
-import type { Outcome } from '../dispatch/outcome.ts';
-import type { MessageRow } from '../events/message-view.ts';
 import type { App } from '../http/app.ts';
-import type { Batcher } from '../lib/batcher.ts';
-import type { Clock } from '../lib/clock.ts';
 import { ApiError } from '../lib/errors.ts';
-import type { IdSource } from '../lib/ids.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Provider, ProviderName, Receipt } from '../providers/provider.ts';
-import { insertUnmatchedReceipt } from './queries.ts';
-import { decodeRef, type Ref } from './ref.ts';
+import type { ReceiptDesk } from './desk.ts';
+import { decodeRef } from './ref.ts';
 
 export type ReceiptDeps = {
-  pool: Pool;
-  clock: Clock;
-  ids: IdSource;
+  receiptDesk: ReceiptDesk;
   providers: ReadonlyMap<ProviderName, Provider>;
-  outcomes: Batcher<Outcome, MessageRow | undefined>;
   refKey: KeyObject;
   metrics: Metrics;
   /** What upstreams were given as our address: their signatures cover it. */
@@ -29,6 +20,11 @@ export type ReceiptDeps = {
 const receiptBytesMax = 256 * 1024;
 /** Longer receipts are kept cut: they are for people to read. */
 const rawLengthMax = 4_096;
+
+/** The last part of the one receipts URL of an upstream that takes none per message: a keyed MAC of its name, as unguessable as a ref. */
+export function accountTokenOf(provider: ProviderName, refKey: KeyObject): string {
+  return createHmac('sha256', refKey).update(`receipts of ${provider}`).digest().subarray(0, 20).toString('base64url');
+}
 
 /**
  * Where upstreams report: verify → read → settle, and answer only after the commit. A ref that is not ours is a 404 and a wrong signature
@@ -45,71 +41,64 @@ export function receiptRoutes(app: App, deps: ReceiptDeps): void {
       url: '/receipts/:provider/:ref',
       schema: { params: Type.Object({ provider: Type.String(), ref: Type.String() }) },
       async handler(request, reply) {
-        await receive(request, request.params.provider, request.params.ref, deps);
+        const provider = deps.providers.get(request.params.provider as ProviderName);
+        if (provider === undefined) throw unknownPlace();
+        await receive(request, provider, request.params.ref, deps);
         return reply.status(200).send();
       },
     });
   });
 }
 
-async function receive(
-  request: FastifyRequest,
-  providerName: string,
-  refText: string,
-  deps: ReceiptDeps,
-): Promise<void> {
-  const ref = decodeRef(refText, deps.refKey);
-  const provider = deps.providers.get(providerName as ProviderName);
-  if (ref === undefined || provider === undefined) throw new ApiError('not_found', 'There is nothing at this path.');
+function unknownPlace(): ApiError {
+  return new ApiError('not_found', 'There is nothing at this path.');
+}
+
+async function receive(request: FastifyRequest, provider: Provider, token: string, deps: ReceiptDeps): Promise<void> {
+  const { name, receiptsByMessageId } = provider;
+  const ref = decodeRef(token, deps.refKey);
+  if (receiptsByMessageId === true ? !isSame(token, accountTokenOf(name, deps.refKey)) : ref === undefined) {
+    throw unknownPlace();
+  }
   const rawBody = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  const receipts = readReceipts(request, provider, rawBody, deps);
+  const raw = `${request.method} ${request.url.split('?')[1] ?? ''}\n${rawBody.toString('utf8')}`
+    .replaceAll('\0', '')
+    .slice(0, rawLengthMax);
+  await Promise.all(
+    receipts.map((receipt) =>
+      ref === undefined
+        ? deps.receiptDesk.settleById(name, {
+            ...receipt,
+            candidates: [{ id: receipt.providerMessageId, certain: true }],
+            recipient: '',
+            raw,
+          })
+        : deps.receiptDesk.settleByRef(name, receipt, ref, raw),
+    ),
+  );
+}
+
+function readReceipts(
+  request: FastifyRequest,
+  provider: Provider,
+  rawBody: Buffer,
+  { metrics, publicUrl }: ReceiptDeps,
+): Receipt[] {
   const reading = provider.readReceipts({
     method: request.method,
-    url: `${deps.publicUrl()}${request.url}`,
+    url: `${publicUrl()}${request.url}`,
     headers: request.headers,
     rawBody,
   });
-  if (!reading.ok) {
-    deps.metrics.receipt(provider.name, reading.problem);
-    request.log.warn({ provider: provider.name, problem: reading.problem, reason: reading.reason }, 'receipt refused');
-    if (reading.problem === 'forged') throw new ApiError('forbidden', 'The signature of this receipt is not valid.');
-    throw new ApiError('invalid_request', 'This receipt could not be understood.');
-  }
-  const raw = `${request.method} ${request.url}\n${rawBody.toString('utf8')}`
-    .replaceAll('\0', '')
-    .slice(0, rawLengthMax);
-  for (const { state } of reading.receipts) deps.metrics.receipt(provider.name, state);
-  await Promise.all(reading.receipts.map((receipt) => settle(receipt, ref, provider.name, raw, deps)));
+  if (reading.ok) return reading.receipts;
+  metrics.receipt(provider.name, reading.problem);
+  request.log.warn({ provider: provider.name, problem: reading.problem, reason: reading.reason }, 'receipt refused');
+  if (reading.problem === 'forged') throw new ApiError('forbidden', 'The signature of this receipt is not valid.');
+  throw new ApiError('invalid_request', 'This receipt could not be understood.');
 }
 
-async function settle(
-  receipt: Receipt,
-  urlRef: Ref,
-  provider: ProviderName,
-  raw: string,
-  { pool, clock, ids, outcomes, refKey }: ReceiptDeps,
-): Promise<void> {
-  const ref = receipt.ref === undefined ? urlRef : decodeRef(receipt.ref, refKey);
-  const message =
-    ref === undefined
-      ? undefined
-      : await outcomes.add({
-          kind: 'receipt',
-          ...ref,
-          atMs: clock.now(),
-          provider,
-          providerMessageId: receipt.providerMessageId,
-          state: receipt.state,
-          code: receipt.code ?? null,
-          optOut: receipt.optOut ?? false,
-          raw,
-        });
-  if (message !== undefined) return;
-  await insertUnmatchedReceipt(pool, {
-    id: ids.next(),
-    provider,
-    providerMessageId: receipt.providerMessageId,
-    reason: ref === undefined ? 'its reference is not ours' : 'its message is not known',
-    raw,
-    receivedAtMs: clock.now(),
-  });
+function isSame(given: string, expected: string): boolean {
+  const [first, second] = [Buffer.from(given), Buffer.from(expected)];
+  return first.length === second.length && timingSafeEqual(first, second);
 }
