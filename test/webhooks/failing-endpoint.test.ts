@@ -87,10 +87,13 @@ describe('an endpoint that fails', () => {
     expect(await world.delivery(heldElsewhere[0]?.delivery.eventId ?? '')).toMatchObject({ status: 'skipped' });
   });
 
-  test('a delivery under way when its endpoint is disabled still counts if it succeeds', async () => {
+  test.each([
+    ['succeeds', ok, { status: 'succeeded', attempts: [{ status: 200 }] }, 0],
+    ['fails', fail, { status: 'skipped', attempts: [{ status: 500 }] }, 26],
+  ])('when a delivery under way at that time %s, that is what it says', async (_how, answer, delivery, failures) => {
     const { promise: letGo, resolve: release } = Promise.withResolvers<void>();
     const receiver = await world.receiver((request, response) => {
-      if (request.body.includes('"message.delivered"')) void letGo.then(() => response.writeHead(200).end('late'));
+      if (request.body.includes('"message.delivered"')) void letGo.then(() => answer(request, response));
       else fail(request, response);
     });
     const { accountId, endpointId } = await world.endpoint(receiver.url);
@@ -103,11 +106,9 @@ describe('an endpoint that fails', () => {
     await expect.poll(() => world.queued(endpointId)).toEqual([]);
     release();
     await deliverer.idle();
-    expect(await world.delivery(late[0]?.delivery.eventId ?? '')).toMatchObject({
-      status: 'succeeded',
-      attempts: [{ status: 200, answer: 'late' }],
-    });
-    expect(await world.endpointState(endpointId)).toMatchObject({ is_active: false, failure_count: 0 });
+    expect(await world.delivery(late[0]?.delivery.eventId ?? '')).toMatchObject(delivery);
+    expect(await world.endpointState(endpointId)).toMatchObject({ is_active: false, failure_count: failures });
+    expect(await world.queued(endpointId)).toEqual([]);
   });
 });
 
