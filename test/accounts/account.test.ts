@@ -59,12 +59,13 @@ test('any valid key reads the account; balance and usage need balance:read', asy
 
 test('a suspended account reads and does not send; a closed one is not let in', async () => {
   const { accountId, api } = await service.account();
-  expect((await api.request('GET', '/account')).status).toBe(200);
+  expect((await api.send({})).status).toBe(400);
   await setStatus(accountId, 'suspended');
-  const account = () => api.request<{ status: string }>('GET', '/account');
-  await until('the suspension is seen', async () => (await account()).data.status === 'suspended');
+  await until('the suspension is seen', async () => (await api.send({})).status === 403);
   expect(await api.send({ to: '+14155550123' })).toMatchObject({ status: 403, error: { code: 'account_suspended' } });
+  expect(await api.bulk({ recipients: ['+14155550123'] })).toMatchObject({ status: 403 });
+  expect((await api.request<{ status: string }>('GET', '/account')).data.status).toBe('suspended');
   expect((await api.list()).pagination.total).toBe(0);
   await setStatus(accountId, 'closed');
-  await until('the closing is seen', async () => (await account()).status === 401);
+  await until('the closing is seen', async () => (await api.request('GET', '/account')).status === 401);
 });
