@@ -1,6 +1,7 @@
 import { Type, type Static, type TOptional, type TSchema } from 'typebox';
 import type { Clock } from '../lib/clock.ts';
 import { createInfobipProvider, infobipSettingsSchema } from './infobip.ts';
+import { createMessagebirdProvider, messagebirdSettingsSchema } from './messagebird.ts';
 import { createPlivoProvider, plivoSettingsSchema } from './plivo.ts';
 import { providerNames, type Provider, type ProviderName } from './provider.ts';
 import { createSinchProvider, sinchSettingsSchema } from './sinch.ts';
@@ -31,6 +32,7 @@ const adapters = {
   // Beyond it Plivo queues, and drops after 3 hours.
   plivo: { settingsSchema: plivoSettingsSchema, create: createPlivoProvider, defaultRatePerSecond: 5 },
   telnyx: { settingsSchema: telnyxSettingsSchema, create: createTelnyxProvider, defaultRatePerSecond: 50 },
+  messagebird: { settingsSchema: messagebirdSettingsSchema, create: createMessagebirdProvider },
 } satisfies Partial<Record<ProviderName, Adapter>>;
 
 type SettingsSchemas = {
