@@ -1,0 +1,32 @@
+/** `+1…` is delivered a second later, with two receipts; `+99901010…` is accepted and never heard of again. */
+export type RecipientPrefix = '+1' | '+99901010';
+
+/** What a load process is told to do; every number it sends to is new. */
+export type LoadPlan = {
+  port: number;
+  /** Requests take them in turn: each is good for 6,000 requests a minute. */
+  keys: readonly string[];
+  sender: string;
+  connections: number;
+  durationMs: number;
+  /** Between an answer and the next request of its connection; 0 for as much as there is to have. */
+  pauseMs: number;
+  work:
+    | { kind: 'send'; to: RecipientPrefix }
+    | { kind: 'bulk'; to: RecipientPrefix; recipients: number }
+    | { kind: 'get'; path: string };
+};
+
+export type LoadResult = {
+  /** From the first request to the last answer. */
+  elapsedMs: number;
+  requests: number;
+  /** Messages that were `sent` when their answer came. */
+  sent: number;
+  /** Answers by HTTP status. */
+  statuses: Record<number, number>;
+  latencyMs: { p50: number; p99: number; max: number };
+};
+
+/** Digits after the prefix: E.164 allows 15 in all. */
+export const digitsAfter: Readonly<Record<RecipientPrefix, number>> = { '+1': 10, '+99901010': 7 };
