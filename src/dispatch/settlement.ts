@@ -139,10 +139,11 @@ export class Settlement {
     const stuck = new Set(round.filter(({ state }) => state === 'sent'));
     const moved = await this.#receive(final);
     for (const receipt of final) if (!moved.has(keyOf(receipt))) stuck.add(receipt);
-    if (stuck.size === 0) return;
-    // A receipt that comes before the answer to the send proves that the provider has the message.
-    const accepted = await this.#acceptByReceipt([...stuck]);
-    await this.#receive(final.filter((receipt) => stuck.has(receipt) && accepted.has(keyOf(receipt))));
+    if (stuck.size > 0) {
+      // A receipt that comes before the answer to the send proves that the provider has the message.
+      const accepted = await this.#acceptByReceipt([...stuck]);
+      await this.#receive(final.filter((receipt) => stuck.has(receipt) && accepted.has(keyOf(receipt))));
+    }
     await this.#flagDuplicates(final);
   }
 
