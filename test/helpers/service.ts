@@ -7,11 +7,13 @@ import { startApp, type AppOptions, type RunningApp } from '../../src/app.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { transaction } from '../../src/db/tx.ts';
+import type { AttemptRecord } from '../../src/dispatch/attempt.ts';
 import { scopes } from '../../src/http/caller.ts';
 import { recordTransfer } from '../../src/ledger/ledger.ts';
 import { verifyLedger, type Difference } from '../../src/ledger/verify.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { fromPublicId } from '../../src/lib/ids.ts';
 import { createLog } from '../../src/lib/log.ts';
 import type { ProviderName } from '../../src/providers/provider.ts';
 import { insertSender, type SenderRow } from '../../src/senders/queries.ts';
@@ -202,8 +204,18 @@ export class TestService {
   }
 
   /** What the simulator was asked to send to a recipient, in order. */
-  async asked(to: string): Promise<JournalledMessage[]> {
-    return (await listMessages(this.simulator.url, { to, limit: 1_000 })).messages;
+  async asked(to: string): Promise<Array<JournalledMessage & { callbackUrl: string | null }>> {
+    const { messages } = await listMessages(this.simulator.url, { to, limit: 1_000 });
+    return messages as Array<JournalledMessage & { callbackUrl: string | null }>;
+  }
+
+  /** What is kept of a message's dispatch. */
+  async story(messageId: string): Promise<AttemptRecord[]> {
+    const { rows } = await this.pool.query<{ attempts: AttemptRecord[] | null }>(
+      'SELECT attempts FROM messages WHERE id = $1',
+      [fromPublicId('msg', messageId)],
+    );
+    return rows[0]?.attempts ?? [];
   }
 
   /** Imposes faults on a provider. */
