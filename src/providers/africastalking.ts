@@ -1,0 +1,148 @@
+// Africa's Talking messaging API.
+//
+//   POST /version1/messaging
+//   apiKey: {API key}
+//   username=heliograph&to=%2B254711000000&message=Hello&from=SENDERID&bulkSMSMode=1
+//
+//   201 {"SMSMessageData":{"Message":"Sent to 1/1 Total Cost: KES 0.8000","Recipients":[{"statusCode":101,"number":"+254711000000",
+//         "status":"Success","cost":"KES 0.8000","messageId":"ATPid_…"}]}}
+//   A 201 may as well refuse: {"statusCode":406,"status":"UserInBlacklist","messageId":"None",…}
+//   or, for the whole request: {"SMSMessageData":{"Message":"InvalidSenderId","Recipients":[]}}
+//   401 The supplied authentication is invalid   (plain text)
+//
+//   POST {the account's URL, typed into its dashboard}, unsigned
+//   id=ATPid_…&status=Failed&phoneNumber=%2B254711000000&networkCode=63902&failureReason=UserInBlackList&retryCount=0
+import { Type, type Static } from 'typebox';
+import type { Clock } from '../lib/clock.ts';
+import {
+  africastalkingCodes,
+  africastalkingErrors,
+  africastalkingOtherRefusal,
+  africastalkingReasons,
+} from './africastalking-errors.ts';
+import { Upstream, type HttpAnswer } from './http.ts';
+import type { Provider, Receipt, ReceiptReading, ReceiptRequest, SendRequest, SendResult } from './provider.ts';
+import {
+  asObject,
+  parseObject,
+  readCode,
+  readText,
+  resultOfError,
+  resultOfFault,
+  resultOfStatus,
+  shorten,
+} from './result.ts';
+import { senderWithPlus } from './sender.ts';
+import { baseUrlSchema, timeoutMsSchema } from './settings.ts';
+
+export const africastalkingSettingsSchema = Type.Object(
+  {
+    baseUrl: baseUrlSchema('https://api.africastalking.com', 'Sandbox: https://api.sandbox.africastalking.com.'),
+    username: Type.String({ minLength: 1, description: 'Username of the application; `sandbox` in the sandbox.' }),
+    apiKey: Type.String({ minLength: 1, description: 'API key of the application.' }),
+    timeoutMs: timeoutMsSchema,
+  },
+  { additionalProperties: false, description: "Africa's Talking messaging API." },
+);
+
+export type AfricastalkingSettings = Static<typeof africastalkingSettingsSchema>;
+
+/** Processed, sent, queued. */
+const acceptedCodes: ReadonlySet<string> = new Set(['100', '101', '102']);
+
+const receiptStates: ReadonlyMap<string, Receipt['state']> = new Map([
+  ['Sent', 'sent'],
+  ['Submitted', 'sent'],
+  ['Buffered', 'sent'],
+  ['Success', 'delivered'],
+  ['Rejected', 'failed'],
+  ['Failed', 'failed'],
+  ['Expired', 'undelivered'],
+  ['AbsentSubscriber', 'undelivered'],
+]);
+
+export function createAfricastalkingProvider(settings: AfricastalkingSettings, { clock }: { clock: Clock }): Provider {
+  const upstream = new Upstream({
+    baseUrl: settings.baseUrl,
+    timeoutMs: settings.timeoutMs,
+    headers: {
+      accept: 'application/json',
+      apikey: settings.apiKey,
+      'content-type': 'application/x-www-form-urlencoded',
+    },
+  });
+
+  return {
+    name: 'africastalking',
+    receiptsByMessageId: true,
+    async send(request) {
+      const result = await upstream.post('/version1/messaging', formOf(request, settings.username));
+      return result.kind === 'answer' ? readAnswer(result, clock) : resultOfFault(result);
+    },
+    readReceipts,
+    close: () => upstream.close(),
+  };
+}
+
+function formOf({ to, from, body }: SendRequest, username: string): string {
+  // The mode of bulk messages is the one in which the sender pays.
+  return new URLSearchParams({ username, to, message: body, from: senderWithPlus(from), bulkSMSMode: '1' }).toString();
+}
+
+function readAnswer(answer: HttpAnswer, clock: Clock): SendResult {
+  if (answer.status >= 300) {
+    const text = /^[^<{[]/.test(answer.body) ? answer.body.trim() : undefined;
+    return resultOfError(undefined, answer, { code: `http_${answer.status}`, message: text }, clock);
+  }
+  const data = asObject(parseObject(answer.body)?.['SMSMessageData']);
+  const recipients = data?.['Recipients'];
+  if (!Array.isArray(recipients)) return resultOfStatus(answer, clock);
+  const [recipient] = recipients.map(asObject);
+  return recipient === undefined
+    ? readRefusal(readText(data?.['Message']), recipients.length, answer, clock)
+    : readRecipient(recipient, answer, clock);
+}
+
+/** An answer without recipients: the request was refused as a whole, and the message may be the name of a code. */
+function readRefusal(message: string | undefined, recipients: number, answer: HttpAnswer, clock: Clock): SendResult {
+  if (recipients > 0 || message === undefined) return resultOfStatus(answer, clock);
+  const code = africastalkingCodes.get(message);
+  const row = africastalkingErrors.get(code ?? '') ?? africastalkingOtherRefusal;
+  return resultOfError(row, answer, { code: code ?? 'refused', message }, clock);
+}
+
+function readRecipient(recipient: Record<string, unknown>, answer: HttpAnswer, clock: Clock): SendResult {
+  const code = readCode(recipient['statusCode']) ?? '';
+  if (acceptedCodes.has(code)) {
+    const id = readText(recipient['messageId']);
+    return id === undefined || id === 'None'
+      ? resultOfStatus(answer, clock)
+      : { outcome: 'accepted', providerMessageId: id };
+  }
+  if (!/^[45]\d\d$/.test(code)) return resultOfStatus(answer, clock);
+  const row = africastalkingErrors.get(code) ?? africastalkingOtherRefusal;
+  return resultOfError(row, answer, { code, message: readText(recipient['status']) }, clock);
+}
+
+/** Nothing is signed: that the call came to the account's unguessable URL is all the proof there is. */
+function readReceipts({ rawBody }: ReceiptRequest): ReceiptReading {
+  const fields = new URLSearchParams(rawBody.toString());
+  const providerMessageId = fields.get('id');
+  const status = fields.get('status') ?? '';
+  const state = receiptStates.get(status);
+  if (!providerMessageId || state === undefined) {
+    return { ok: false, problem: 'malformed', reason: 'there is no id or no status that is known' };
+  }
+  if (state === 'sent' || state === 'delivered') return { ok: true, receipts: [{ providerMessageId, state }] };
+
+  const reason = fields.get('failureReason') ?? '';
+  const known = africastalkingReasons.get(reason.toLowerCase());
+  const receipt: Receipt = {
+    providerMessageId,
+    state: known?.isWithoutRefusal ? 'undelivered' : state,
+    code: shorten(reason || status),
+    message: known?.text ?? `Africa's Talking reports the message as ${status}`,
+    ...(known?.optOut ? { optOut: true } : {}),
+  };
+  return { ok: true, receipts: [receipt] };
+}
