@@ -22,7 +22,7 @@ import { createAccept } from './messages/accept.ts';
 import { IdempotentAnswers } from './messages/answers.ts';
 import { deleteExpiredKeys } from './messages/idempotency.ts';
 import { observeGauges } from './operator/gauges.ts';
-import { createProviders } from './providers/registry.ts';
+import { createProviders, paceOf } from './providers/registry.ts';
 import { ReceiptDesk } from './receipts/desk.ts';
 import { deleteOldProviderRefs } from './receipts/queries.ts';
 import { encodeRef } from './receipts/ref.ts';
@@ -87,7 +87,9 @@ async function openDatabase(
     url: databaseUrl,
     maxConnections: config.databaseConnections,
     applicationName: 'heliograph',
-    onError: (error) => log.warn({ err: error }, 'an idle database connection was lost'),
+    onError: (error) => {
+      if (!pool.ending) log.warn({ err: error }, 'an idle database connection was lost');
+    },
   });
   stops.defer(() => pool.end());
   await ensurePartitions(pool, clock.now());
@@ -139,6 +141,7 @@ function buildPipeline(
     attemptTimeoutMs,
     onTimeout: config.onTimeout,
     concurrency: { single: 512, bulk: 128 },
+    paceOf: (provider) => paceOf(config.providers, provider),
     onAttempt: (provider, result, latencyMs) => metrics.attempt(provider, result, latencyMs),
     refOf: (message, attempt) => encodeRef({ accountId: message.account_id, messageId: message.id, attempt }, refKey),
     callbackUrlOf: (provider, ref) => `${publicUrl()}/receipts/${provider}/${ref}`,

@@ -34,9 +34,11 @@ export async function startSimulatedUpstreams(
 ): Promise<{ simulator: Simulator; upstreams: Pick<Config, 'providers' | 'routes'> }> {
   const simulator = await startSimulator({ port });
   const { twilio, vonage } = simulatorCredentials;
+  // The simulator keeps no upstream's rate limit.
+  const pace = { timeoutMs: 10_000, ratePerSecond: 100_000, concurrency: 512 };
   const providers = {
-    twilio: { baseUrl: `${simulator.url}/twilio`, timeoutMs: 10_000, ...twilio },
-    vonage: { baseUrl: `${simulator.url}/vonage`, timeoutMs: 10_000, ...vonage },
+    twilio: { baseUrl: `${simulator.url}/twilio`, ...pace, ...twilio },
+    vonage: { baseUrl: `${simulator.url}/vonage`, ...pace, ...vonage },
   };
   const route = {
     id: 1,

@@ -1,23 +1,28 @@
 import {
   BrokenCircuitError,
   CircuitState,
-  IsolatedCircuitError,
   SamplingBreaker,
   circuitBreaker,
   handleWhenResult,
+  type CircuitBreakerPolicy,
 } from 'cockatiel';
+import type { Clock } from '../lib/clock.ts';
 import type { SendResult } from '../providers/provider.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
-const halfOpenAfterMs = 5_000;
-
 /** A provider's own circuit breaker: it opens on a high rate of retryable results, and at once on refused credentials. */
 export type Breaker = {
   readonly state: BreakerState;
-  /** Runs `send` if the breaker lets it through (also as a probe after a pause); otherwise `skipped` without running it. */
+  /** True while the provider is left alone: for a while after it failed, and while one message probes it. */
+  readonly isBlocking: boolean;
+  /** Runs `send` if the breaker lets it through, also as that probe; otherwise `skipped` without running it. */
   attempt<Result extends SendResult | undefined>(send: () => Promise<Result>): Promise<Result | 'skipped'>;
 };
+
+const pauseMs = 5_000;
+/** Credentials are mended by people. */
+const credentialsPauseMs = 60_000;
 
 function isUnhealthy(result: unknown): boolean {
   const sent = result as SendResult | undefined;
@@ -29,27 +34,53 @@ function isRefusedCredential(result: unknown): boolean {
   return sent?.outcome === 'retryable' && sent.reason === 'credentials';
 }
 
-export function createBreaker(): Breaker {
-  const policy = circuitBreaker(handleWhenResult(isUnhealthy), {
-    halfOpenAfter: halfOpenAfterMs,
-    // Half of at least 5 requests a second over 10 s: one message that fails everywhere does not close a provider for others.
-    breaker: new SamplingBreaker({ threshold: 0.5, duration: 10_000, minimumRps: 5 }),
-  });
+/** The policy, and whether it would turn a call away now. Cockatiel lets calls wait for a running probe; a message takes the next provider. */
+class Circuit {
+  readonly policy: CircuitBreakerPolicy;
+  readonly #clock: Clock;
+  readonly #pauseMs: number;
+  #openedAtMs = 0;
+
+  constructor(policy: CircuitBreakerPolicy, circuitPauseMs: number, clock: Clock) {
+    this.policy = policy;
+    this.#clock = clock;
+    this.#pauseMs = circuitPauseMs;
+    policy.onBreak(() => {
+      this.#openedAtMs = clock.now();
+    });
+  }
+
+  get isBlocking(): boolean {
+    if (this.policy.state === CircuitState.HalfOpen) return true;
+    return this.policy.state === CircuitState.Open && this.#clock.now() - this.#openedAtMs < this.#pauseMs;
+  }
+}
+
+export function createBreaker(clock: Clock): Breaker {
+  // Half of at least 5 requests a second over 10 s: one message that fails everywhere does not close a provider for others.
+  const sampling = new SamplingBreaker({ threshold: 0.5, duration: 10_000, minimumRps: 5 });
+  const health = circuitBreaker(handleWhenResult(isUnhealthy), { halfOpenAfter: pauseMs, breaker: sampling });
+  const atOnce = { state: undefined, success: () => undefined, failure: () => true };
   const credentials = circuitBreaker(handleWhenResult(isRefusedCredential), {
-    halfOpenAfter: 60_000,
-    breaker: { state: undefined, success: () => undefined, failure: () => true },
+    halfOpenAfter: credentialsPauseMs,
+    breaker: atOnce,
   });
+  const circuits = [new Circuit(health, pauseMs, clock), new Circuit(credentials, credentialsPauseMs, clock)];
+  const isAnyOf = (state: CircuitState): boolean => circuits.some(({ policy }) => policy.state === state);
   return {
     get state() {
-      if (policy.state === CircuitState.Open || credentials.state === CircuitState.Open) return 'open';
-      if (policy.state === CircuitState.HalfOpen || credentials.state === CircuitState.HalfOpen) return 'half_open';
-      return 'closed';
+      if (isAnyOf(CircuitState.Open)) return 'open';
+      return isAnyOf(CircuitState.HalfOpen) ? 'half_open' : 'closed';
+    },
+    get isBlocking() {
+      return circuits.some((circuit) => circuit.isBlocking);
     },
     async attempt(send) {
+      if (this.isBlocking) return 'skipped';
       try {
-        return await credentials.execute(() => policy.execute(send));
+        return await credentials.execute(() => health.execute(send));
       } catch (error) {
-        if (error instanceof BrokenCircuitError || error instanceof IsolatedCircuitError) return 'skipped';
+        if (error instanceof BrokenCircuitError) return 'skipped';
         throw error;
       }
     },

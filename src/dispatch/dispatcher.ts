@@ -6,16 +6,18 @@ import type { Log } from '../lib/log.ts';
 import type { ProviderName } from '../providers/provider.ts';
 import { createBreaker, type Breaker } from './breaker.ts';
 import type { Outcome } from './outcome.ts';
+import { Pace, type PaceSettings } from './pace.ts';
 import { markStarted, type StartedAttempt } from './queries.ts';
 import { Chain, leaseMarginMs, type ChainDeps, type DispatchJob } from './send.ts';
 
 export type LaneName = 'single' | 'bulk';
 
-export type DispatcherDeps = Omit<ChainDeps, 'breakers' | 'started'> & {
+export type DispatcherDeps = Omit<ChainDeps, 'breakers' | 'paces' | 'started'> & {
   pool: Pool;
   log: Log;
   outcomes: Batcher<Outcome, MessageRow | undefined>;
   concurrency: Record<LaneName, number>;
+  paceOf: (provider: ProviderName) => PaceSettings;
 };
 
 /** Jobs that wait in a lane beyond this are left to the sweeper, which takes them when their lease runs out. */
@@ -35,7 +37,9 @@ export class Dispatcher {
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
     this.#lanes = { single: pLimit(deps.concurrency.single), bulk: pLimit(deps.concurrency.bulk) };
-    const breakers = new Map([...deps.providers.keys()].map((name) => [name, createBreaker()]));
+    const names = [...deps.providers.keys()];
+    const breakers = new Map(names.map((name) => [name, createBreaker(deps.clock)]));
+    const paces = new Map(names.map((name) => [name, new Pace(deps.paceOf(name), deps.clock)]));
     const started = new Batcher<StartedAttempt, boolean>({
       run: async (attempts) => {
         const ours = await markStarted(deps.pool, attempts);
@@ -45,7 +49,7 @@ export class Dispatcher {
       maxWaiting: 50_000,
       isSharedFault: isConnectionFault,
     });
-    this.#chainDeps = { ...deps, breakers, started };
+    this.#chainDeps = { ...deps, breakers, paces, started };
   }
 
   get breakers(): ReadonlyMap<ProviderName, Breaker> {

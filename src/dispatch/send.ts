@@ -8,6 +8,7 @@ import type { AttemptRecord } from './attempt.ts';
 import type { Breaker } from './breaker.ts';
 import { expired, failureOf, unavailable, type Failure } from './failure.ts';
 import type { Outcome } from './outcome.ts';
+import type { Pace } from './pace.ts';
 import type { StartedAttempt } from './queries.ts';
 
 /** A message to send, as far as its dispatch needs it. */
@@ -27,6 +28,7 @@ export type ChainDeps = {
   clock: Clock;
   providers: ReadonlyMap<ProviderName, Provider>;
   breakers: ReadonlyMap<ProviderName, Breaker>;
+  paces: ReadonlyMap<ProviderName, Pace>;
   started: Batcher<StartedAttempt, boolean>;
   /** The longest an attempt may take, of all providers. */
   attemptTimeoutMs: number;
@@ -56,6 +58,7 @@ export class Chain {
   #attempts: number;
   #leasedUntilMs: number;
   #lastProvider: ProviderName | null = null;
+  #isTooFast = false;
 
   constructor(job: DispatchJob, deps: ChainDeps) {
     this.#job = job;
@@ -64,7 +67,7 @@ export class Chain {
     this.#leasedUntilMs = job.leasedUntilMs;
   }
 
-  /** The outcome to commit; undefined when the message is no longer ours to send. */
+  /** The outcome to commit; undefined when the message is no longer ours to send, or must wait for its turn. */
   async walk(): Promise<Outcome | undefined> {
     const { providers, started, ownsLastStarted } = this.#job;
     const lost = ownsLastStarted ? [] : started;
@@ -75,10 +78,15 @@ export class Chain {
     const skipped: ProviderName[] = [];
     for (const provider of candidates) {
       if (this.#isExpired()) return this.#failed(expired);
-      const result = await this.#deps.breakers.get(provider)?.attempt(() => this.#attempt(provider));
+      const result = await this.#tryInTurn(provider);
       if (result === 'skipped') {
         skipped.push(provider);
         this.#note({ provider, result: 'skipped', code: 'breaker_open' });
+        continue;
+      }
+      if (result === 'too_fast') {
+        this.#isTooFast = true;
+        this.#note({ provider, result: 'skipped', code: 'rate_reached' });
         continue;
       }
       const outcome = this.#conclude(provider, result);
@@ -91,7 +99,18 @@ export class Chain {
         if (outcome !== 'next') return outcome;
       }
     }
-    return this.#failed(this.#isExpired() ? expired : unavailable);
+    if (this.#isExpired()) return this.#failed(expired);
+    // A provider is only busy: the message waits for its next turn, with the sweeper.
+    return this.#isTooFast ? undefined : this.#failed(unavailable);
+  }
+
+  /** At the provider's pace and past its breaker. The breaker is asked first, so that nobody waits for a turn at a provider that is down. */
+  async #tryInTurn(provider: ProviderName): Promise<SendResult | undefined | 'skipped' | 'too_fast'> {
+    const breaker = this.#deps.breakers.get(provider);
+    const pace = this.#deps.paces.get(provider);
+    if (breaker === undefined || pace === undefined) throw new Error(`${provider} is not configured`);
+    if (breaker.isBlocking) return 'skipped';
+    return pace.run(() => breaker.attempt(() => this.#attempt(provider)));
   }
 
   #isExpired(): boolean {

@@ -1,4 +1,5 @@
 import { Check, Default, Errors } from 'typebox/value';
+import type { TObject } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { createProviders, providersSettingsSchema, type ProvidersSettings } from './registry.ts';
 
@@ -50,7 +51,8 @@ describe('the settings of providers', () => {
   });
 
   it('are all described', () => {
-    for (const schema of Object.values(providersSettingsSchema.properties)) {
+    const { properties } = providersSettingsSchema as unknown as { properties: Record<string, TObject> };
+    for (const schema of Object.values(properties)) {
       for (const property of Object.values(schema.properties)) expect(property).toHaveProperty('description');
     }
   });

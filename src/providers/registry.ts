@@ -1,5 +1,6 @@
-import { Type, type Static, type TOptional, type TSchema } from 'typebox';
+import { Type, type Static, type TSchema } from 'typebox';
 import type { Clock } from '../lib/clock.ts';
+import { africastalkingSettingsSchema, createAfricastalkingProvider } from './africastalking.ts';
 import { createInfobipProvider, infobipSettingsSchema } from './infobip.ts';
 import { createMessagebirdProvider, messagebirdSettingsSchema } from './messagebird.ts';
 import { createPlivoProvider, plivoSettingsSchema } from './plivo.ts';
@@ -33,21 +34,45 @@ const adapters = {
   plivo: { settingsSchema: plivoSettingsSchema, create: createPlivoProvider, defaultRatePerSecond: 5 },
   telnyx: { settingsSchema: telnyxSettingsSchema, create: createTelnyxProvider, defaultRatePerSecond: 50 },
   messagebird: { settingsSchema: messagebirdSettingsSchema, create: createMessagebirdProvider },
+  africastalking: { settingsSchema: africastalkingSettingsSchema, create: createAfricastalkingProvider },
 } satisfies Partial<Record<ProviderName, Adapter>>;
 
-type SettingsSchemas = {
-  [Name in keyof typeof adapters]: TOptional<(typeof adapters)[Name]['settingsSchema']>;
-};
+const defaultConcurrency = 128;
+
+/** What every upstream can be told besides its own settings. */
+const paceSchema = Type.Object({
+  ratePerSecond: Type.Optional(
+    Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 100_000,
+      description: 'Messages a second; what comes faster waits a second at most, then takes the next provider.',
+    }),
+  ),
+  concurrency: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description: `Messages under way at a time. Omitted: ${defaultConcurrency}.`,
+    }),
+  ),
+});
 
 /** The `providers` section of the configuration: settings by upstream, only of those in use. */
-export const providersSettingsSchema = Type.Object(
-  Object.fromEntries(
-    Object.entries(adapters).map(([name, { settingsSchema }]) => [name, Type.Optional(settingsSchema)]),
-  ) as SettingsSchemas,
-  { additionalProperties: false, description: 'Upstream providers by name; one that is left out is not used.' },
-);
+export type ProvidersSettings = {
+  [Name in keyof typeof adapters]?: Static<(typeof adapters)[Name]['settingsSchema']> & Static<typeof paceSchema>;
+};
 
-export type ProvidersSettings = Static<typeof providersSettingsSchema>;
+export const providersSettingsSchema = Type.Unsafe<ProvidersSettings>(
+  Type.Object(
+    Object.fromEntries(
+      Object.entries(adapters).map(([name, { settingsSchema }]) => {
+        const properties = { ...paceSchema.properties, ...settingsSchema.properties };
+        return [name, Type.Optional({ ...settingsSchema, properties })];
+      }),
+    ),
+    { additionalProperties: false, description: 'Upstream providers by name; one that is left out is not used.' },
+  ),
+);
 
 /** One adapter per configured upstream, in the order in which the API lists the names. Opens no connection yet. */
 export function createProviders(
@@ -66,8 +91,16 @@ export function createProviders(
   return providers;
 }
 
-/** The rate to keep to at an upstream where its settings name none; `undefined` where none is known. */
-export function defaultRatePerSecondOf(name: ProviderName): number | undefined {
+/** How fast and how many at a time to call an upstream: as its settings say, else as is known of it. */
+export function paceOf(
+  settings: ProvidersSettings,
+  name: ProviderName,
+): { ratePerSecond: number | undefined; concurrencyMax: number } {
   const adapterOf: Partial<Record<ProviderName, Adapter>> = adapters;
-  return adapterOf[name]?.defaultRatePerSecond;
+  const settingsOf: Partial<Record<ProviderName, Static<typeof paceSchema>>> = settings;
+  const { ratePerSecond, concurrency } = settingsOf[name] ?? {};
+  return {
+    ratePerSecond: ratePerSecond ?? adapterOf[name]?.defaultRatePerSecond,
+    concurrencyMax: concurrency ?? defaultConcurrency,
+  };
 }

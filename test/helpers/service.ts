@@ -67,9 +67,11 @@ const routes: Config['routes'] = [
 
 function upstreams(simulatorUrl: string, timeoutMs: number): Config['providers'] {
   const { twilio, vonage } = simulatorCredentials;
+  // The simulator keeps no upstream's rate limit.
+  const ratePerSecond = 100_000;
   return {
-    twilio: { baseUrl: `${simulatorUrl}/twilio`, timeoutMs, ...twilio },
-    vonage: { baseUrl: `${simulatorUrl}/vonage`, timeoutMs, ...vonage },
+    twilio: { baseUrl: `${simulatorUrl}/twilio`, timeoutMs, ratePerSecond, ...twilio },
+    vonage: { baseUrl: `${simulatorUrl}/vonage`, timeoutMs, ratePerSecond, ...vonage },
   };
 }
 
