@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { hang, ok } from './receiver.ts';
+import { fail, hang, ok } from './receiver.ts';
 import { World } from './world.ts';
 
 const seconds = 1_000;
@@ -60,6 +60,35 @@ describe('leases', () => {
     await Promise.all(deliverers.map((deliverer) => deliverer.idle()));
     expect(taken.reduce((sum, count) => sum + count)).toBe(20);
     expect(receiver.requests).toHaveLength(20);
+  });
+
+  test('an attempt that outlived its lease is recorded, and does not move the time that another process has set', async () => {
+    const { promise: letGo, resolve: release } = Promise.withResolvers<void>();
+    let calls = 0;
+    const receiver = await world.receiver((request, response) => {
+      calls += 1;
+      if (calls === 1) void letGo.then(() => fail(request, response));
+      else fail(request, response);
+    });
+    const { accountId, endpointId } = await world.endpoint(receiver.url);
+    const late = world.deliverer();
+    const fresh = await world.announce(accountId);
+    late.offer(fresh);
+    await receiver.received(1);
+    world.clock.advance(30 * seconds);
+    const other = world.deliverer();
+    await other.sweepDue();
+    await other.idle();
+    const scheduled = await world.queued(endpointId);
+    expect(scheduled).toMatchObject([{ attempts_made: 1 }]);
+    world.clock.advance(5 * seconds);
+    release();
+    await late.idle();
+    expect(await world.queued(endpointId)).toEqual(scheduled);
+    expect(await world.delivery(fresh[0]?.delivery.eventId ?? '')).toMatchObject({
+      status: 'pending',
+      attempts: [{ status: 500 }, { status: 500 }],
+    });
   });
 
   test('a delivery whose turn comes when its lease is nearly over is left to the sweep', async () => {
