@@ -1,4 +1,4 @@
-import { Type, type Static, type TSchema } from 'typebox';
+import { Type, type Static, type TObject, type TSchema } from 'typebox';
 import type { Clock } from '../lib/clock.ts';
 import { africastalkingSettingsSchema, createAfricastalkingProvider } from './africastalking.ts';
 import { createInfobipProvider, infobipSettingsSchema } from './infobip.ts';
@@ -65,9 +65,10 @@ export type ProvidersSettings = {
 export const providersSettingsSchema = Type.Unsafe<ProvidersSettings>(
   Type.Object(
     Object.fromEntries(
-      Object.entries(adapters).map(([name, { settingsSchema }]) => {
-        const properties = { ...paceSchema.properties, ...settingsSchema.properties };
-        return [name, Type.Optional({ ...settingsSchema, properties })];
+      Object.entries(adapters).map(([name, adapter]) => {
+        const { properties, description } = adapter.settingsSchema as TObject & { description?: string };
+        const all = { ...paceSchema.properties, ...properties };
+        return [name, Type.Optional(Type.Object(all, { additionalProperties: false, description }))];
       }),
     ),
     { additionalProperties: false, description: 'Upstream providers by name; one that is left out is not used.' },
