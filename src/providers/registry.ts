@@ -66,7 +66,7 @@ export const providersSettingsSchema = Type.Unsafe<ProvidersSettings>(
   Type.Object(
     Object.fromEntries(
       Object.entries(adapters).map(([name, adapter]) => {
-        const { properties, description } = adapter.settingsSchema as TObject & { description?: string };
+        const { properties, description } = adapter.settingsSchema as unknown as TObject & { description?: string };
         const all = { ...paceSchema.properties, ...properties };
         return [name, Type.Optional(Type.Object(all, { additionalProperties: false, description }))];
       }),
