@@ -29,9 +29,9 @@ async function state({ api }: TestAccount, { id }: Message): Promise<[Message, s
   return [await api.get(id), (await api.eventsOf(id)).map(({ type }) => type)];
 }
 
-const rejected = {
-  error: { type: 'https://developer.vonage.com/api-errors/messages#1190', title: '1190', detail: 'No' },
-};
+function problem(code: string): object {
+  return { error: { type: `https://developer.vonage.com/api-errors/messages#${code}`, title: code, detail: 'No' } };
+}
 
 describe('a receipt is refused, and changes nothing,', () => {
   it.each(['twilio', 'vonage'] as const)('with 404 when its reference was not made here: %s', async (provider) => {
@@ -88,15 +88,14 @@ describe('a receipt is refused, and changes nothing,', () => {
   });
 });
 
-describe.each([
+type Report = [status: string, extra: object];
+
+const dialects: Array<['twilio' | 'vonage', string, Report, Report]> = [
   ['twilio', 'sent', ['undelivered', { ErrorCode: '30005' }], ['failed', { ErrorCode: '30036' }]],
-  [
-    'vonage',
-    'submitted',
-    ['rejected', rejected],
-    ['rejected', { error: { ...rejected.error, type: 'https://developer.vonage.com/api-errors/messages#1360' } }],
-  ],
-] as const)('a receipt of %s', (provider, sentWord, failed, expired) => {
+  ['vonage', 'submitted', ['rejected', problem('1190')], ['rejected', problem('1360')]],
+];
+
+describe.each(dialects)('a receipt of %s', (provider, sentWord, failed, expired) => {
   it('has taken effect when it is answered', async () => {
     const { account, message, report } = await accepted(provider);
     expect(await report('delivered')).toEqual({ status: 200 });
