@@ -127,10 +127,10 @@ function readRecipient(recipient: Record<string, unknown>, answer: HttpAnswer, c
 /** Nothing is signed: that the call came to the account's unguessable URL is all the proof there is. */
 function readReceipts({ rawBody }: ReceiptRequest): ReceiptReading {
   const fields = new URLSearchParams(rawBody.toString());
-  const providerMessageId = fields.get('id');
+  const providerMessageId = readText(fields.get('id'));
   const status = fields.get('status') ?? '';
   const state = receiptStates.get(status);
-  if (!providerMessageId || state === undefined) {
+  if (providerMessageId === undefined || state === undefined) {
     return { ok: false, problem: 'malformed', reason: 'there is no id or no status that is known' };
   }
   if (state === 'sent' || state === 'delivered') return { ok: true, receipts: [{ providerMessageId, state }] };

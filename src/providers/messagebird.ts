@@ -149,8 +149,8 @@ function readReceipts(request: ReceiptRequest, signingKey: string, clock: Clock)
   if (receipt === undefined) {
     return { ok: false, problem: 'malformed', reason: 'the query has no id or no status that is known' };
   }
-  const ref = fields.get('reference');
-  return { ok: true, receipts: [ref ? { ...receipt, ref } : receipt] };
+  const ref = readText(fields.get('reference'));
+  return { ok: true, receipts: [ref === undefined ? receipt : { ...receipt, ref }] };
 }
 
 function readMessage({ id, recipients }: Record<string, unknown>, recipient: string): LookUpReading {

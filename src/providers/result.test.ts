@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { classOfStatus, parseObject, readRetryAfterMs, resultOfError, resultOfFault } from './result.ts';
+import {
+  classOfStatus,
+  parseObject,
+  readCode,
+  readRetryAfterMs,
+  readText,
+  resultOfError,
+  resultOfFault,
+  shorten,
+} from './result.ts';
 
 const nowMs = Date.parse('2026-11-20T09:00:00Z');
 const clock = { now: () => nowMs };
@@ -89,4 +98,16 @@ it('takes nothing but a JSON object for an object', () => {
       expect(parseObject(JSON.stringify(value))).toEqual(JSON.parse(JSON.stringify(value)));
     }),
   );
+});
+
+it('takes for a text or a code nothing that cannot be stored, and nothing empty', () => {
+  for (const value of ['', 'a\0b', null, undefined, true, [], {}, { toString: null }]) {
+    expect(readText(value)).toBeUndefined();
+    expect(readCode(value)).toBeUndefined();
+  }
+  expect(readText('some text')).toBe('some text');
+  expect(readText(7)).toBeUndefined();
+  expect(readCode('E400')).toBe('E400');
+  expect(readCode(21211)).toBe('21211');
+  expect(shorten('a\0b')).toBe('ab');
 });

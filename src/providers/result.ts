@@ -112,16 +112,16 @@ export function asObject(value: unknown): Record<string, unknown> | undefined {
 
 /** A code as an upstream writes it, as text or as a number; `undefined` where it is anything else. */
 export function readCode(value: unknown): string | undefined {
-  if (typeof value === 'number') return String(value);
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  return typeof value === 'number' ? String(value) : readText(value);
 }
 
-/** `value` where it is a text that says something. */
+/** `value` where it is a text that says something and can be stored: PostgreSQL holds no NUL. */
 export function readText(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  return typeof value === 'string' && value !== '' && !value.includes('\0') ? value : undefined;
 }
 
-/** An upstream's text as it is kept: bounded, whatever was sent. */
+/** An upstream's text as it is kept: bounded, and without NUL, whatever was sent. */
 export function shorten(text: string): string {
-  return text.length <= textLengthMax ? text : `${text.slice(0, textLengthMax - 1)}…`;
+  const clean = text.replaceAll('\0', '');
+  return clean.length <= textLengthMax ? clean : `${clean.slice(0, textLengthMax - 1)}…`;
 }

@@ -19,7 +19,7 @@ import type { Clock } from '../lib/clock.ts';
 import { Upstream, type HttpAnswer } from './http.ts';
 import { lookUp, type LookUpReading } from './look-up.ts';
 import type { Provider, Receipt, ReceiptReading, ReceiptRequest, SendRequest, SendResult } from './provider.ts';
-import { parseObject, resultOfError, resultOfFault, resultOfStatus } from './result.ts';
+import { parseObject, readCode, readText, resultOfError, resultOfFault, resultOfStatus } from './result.ts';
 import { senderWithPlus } from './sender.ts';
 import { baseUrlSchema, timeoutMsSchema } from './settings.ts';
 import { isSameText, sortedFields } from './signature.ts';
@@ -115,10 +115,8 @@ function formOf({ to, from, body, callbackUrl }: SendRequest): string {
 function readAnswer(answer: HttpAnswer, clock: Clock): SendResult {
   const content = parseObject(answer.body);
   if (answer.status < 300) {
-    const sid = content?.['sid'];
-    return typeof sid === 'string' && sid !== ''
-      ? { outcome: 'accepted', providerMessageId: sid }
-      : resultOfStatus(answer, clock);
+    const sid = readText(content?.['sid']);
+    return sid === undefined ? resultOfStatus(answer, clock) : { outcome: 'accepted', providerMessageId: sid };
   }
   const code = content?.['code'];
   if (typeof code !== 'number') return resultOfStatus(answer, clock);
@@ -142,8 +140,8 @@ function readReceipts(request: ReceiptRequest, authToken: string): ReceiptReadin
     return { ok: false, problem: 'forged', reason: 'X-Twilio-Signature does not match the request' };
   }
 
-  const providerMessageId = fields.get('MessageSid');
-  if (!providerMessageId) return { ok: false, problem: 'malformed', reason: 'there is no MessageSid' };
+  const providerMessageId = readText(fields.get('MessageSid'));
+  if (providerMessageId === undefined) return { ok: false, problem: 'malformed', reason: 'there is no MessageSid' };
   const receipt = receiptOf({
     providerMessageId,
     status: fields.get('MessageStatus') ?? '',
@@ -156,13 +154,13 @@ function readReceipts(request: ReceiptRequest, authToken: string): ReceiptReadin
 }
 
 function readMessage(content: Record<string, unknown>): LookUpReading {
-  const { sid, status, error_code: errorCode, from } = content;
-  if (typeof sid !== 'string' || typeof status !== 'string') return undefined;
+  const providerMessageId = readText(content['sid']);
+  if (providerMessageId === undefined) return undefined;
   return receiptOf({
-    providerMessageId: sid,
-    status,
-    errorCode: typeof errorCode === 'number' ? String(errorCode) : '',
-    from: typeof from === 'string' ? from : '',
+    providerMessageId,
+    status: readText(content['status']) ?? '',
+    errorCode: readCode(content['error_code']) ?? '',
+    from: readText(content['from']) ?? '',
   });
 }
 

@@ -23,6 +23,7 @@ import type { Provider, Receipt, ReceiptReading, ReceiptRequest, SendRequest, Se
 import {
   asObject,
   parseObject,
+  readText,
   resultOfError,
   resultOfFault,
   resultOfStatus,
@@ -112,10 +113,8 @@ function contentOf({ to, from, body, encoding, callbackUrl, ref }: SendRequest):
 function readAnswer(answer: HttpAnswer, clock: Clock): SendResult {
   const content = parseObject(answer.body);
   if (answer.status < 300) {
-    const id = content?.['message_uuid'];
-    return typeof id === 'string' && id !== ''
-      ? { outcome: 'accepted', providerMessageId: id }
-      : resultOfStatus(answer, clock);
+    const id = readText(content?.['message_uuid']);
+    return id === undefined ? resultOfStatus(answer, clock) : { outcome: 'accepted', providerMessageId: id };
   }
   const code = content && errorCodeOf(content);
   if (content === undefined || code === undefined) return resultOfStatus(answer, clock);
@@ -146,9 +145,9 @@ function readReceipts(request: ReceiptRequest, settings: VonageSettings, clock: 
   if (forgery !== undefined) return { ok: false, problem: 'forged', reason: forgery };
 
   const content = parseObject(request.rawBody.toString());
-  const providerMessageId = content?.['message_uuid'];
+  const providerMessageId = readText(content?.['message_uuid']);
   const status = content?.['status'];
-  if (content === undefined || typeof providerMessageId !== 'string' || providerMessageId === '') {
+  if (content === undefined || providerMessageId === undefined) {
     return { ok: false, problem: 'malformed', reason: 'the body is not a JSON object with a message_uuid' };
   }
   const state = receiptStates.get(status);

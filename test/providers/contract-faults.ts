@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Provider, SendResult } from '../../src/providers/provider.ts';
 import { messageWith, nowMs, type AdapterCases } from './cases.ts';
+import { holdsNul, withOddities } from './oddities.ts';
 import {
   answer,
   answerCutAfter,
@@ -170,6 +171,20 @@ export function describeFaults(cases: AdapterCases): void {
       });
       expect(await sendWithin(provider)).toEqual({ outcome: 'accepted', providerMessageId });
     });
+
+    it.each([{ title: 'an acceptance', answer: acceptance }, ...cases.refusals.slice(0, 1)])(
+      'has a result for odd values anywhere in $title',
+      async ({ answer: given }) => {
+        for (const body of withOddities(given.body)) {
+          server.script = answer({ ...given, body });
+          const result = await provider.send(messageWith());
+          if (result.outcome === 'accepted')
+            expect([providerMessageId, '__proto__']).toContain(result.providerMessageId);
+          else expect(result).toMatchObject({ code: expect.any(String), message: expect.any(String) });
+          expect(holdsNul(result)).toBe(false);
+        }
+      },
+    );
 
     it('has a result for any answer whatever', async () => {
       const anyAnswer = fc.record({

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LookUpResult, Provider } from '../../src/providers/provider.ts';
 import { messageWith, nowMs, type AdapterCases } from './cases.ts';
+import { withOddities } from './oddities.ts';
 import { answer, garbage, reset, ScriptedServer, silence, type Script } from './scripted-server.ts';
 
 const timeoutMs = 150;
@@ -71,6 +72,13 @@ export function describeLookUps(cases: AdapterCases): void {
 
     it.each(unclear)('learns nothing from $title', async ({ script }) => {
       expect(await lookUp(script)).toMatchObject({ outcome: 'unavailable' });
+    });
+
+    it('has a result for odd values anywhere in what it finds', async () => {
+      for (const body of withOddities(lookUps.found[0]?.answer.body ?? '')) {
+        const result = await lookUp(answer({ status: 200, body }));
+        expect(['found', 'not_found', 'unavailable']).toContain(result?.outcome);
+      }
     });
 
     it('learns nothing where nobody listens', async () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Provider, ReceiptRequest } from '../../src/providers/provider.ts';
 import { messageWith, nowMs, type AdapterCases } from './cases.ts';
+import { holdsNul, withOddities } from './oddities.ts';
 
 /** Receipts: what each state means, and that nothing is believed that the upstream did not sign. */
 export function describeReceipts(cases: AdapterCases): void {
@@ -72,6 +73,14 @@ export function describeReceipts(cases: AdapterCases): void {
           if (!reading.ok) expect(reading.problem).toBe('malformed');
         }),
       );
+    });
+
+    it.each(cases.receipts)('has a reading for odd values anywhere in $title', ({ content }) => {
+      for (const oddity of withOddities(content)) {
+        const reading = provider.readReceipts(signed(oddity));
+        if (!reading.ok) expect(reading.problem).toBe('malformed');
+        expect(holdsNul(reading)).toBe(false);
+      }
     });
 
     it('has a reading for any request whatever', () => {
