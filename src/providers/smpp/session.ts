@@ -155,7 +155,7 @@ export class Session {
       return;
     }
     this.#storing += 1;
-    answer(await this.#options.onDelivery(pdu));
+    answer(await this.#options.onDelivery(pdu).catch(() => status.systemError));
     this.#storing -= 1;
     this.#notice();
   }

@@ -91,7 +91,7 @@ class SmppAdapter implements SmppProvider {
     await this.#bind.close(Math.max(0, endsAtMs - this.#clock.now()));
   }
 
-  /** Part after part, so that a refused recipient costs one of them. Once one was accepted, no other provider may be tried. */
+  /** Part after part, so that a refused recipient costs one of them. Once one was accepted, the message is no longer retryable. */
   async #sendAll(submits: readonly Submit[], ref: string): Promise<SendResult> {
     const deadlineMs = this.#clock.now() + this.#settings.timeoutMs;
     const messageIds: string[] = [];
@@ -171,7 +171,7 @@ function idsOf(messageIds: readonly string[], ref: string): { providerMessageId:
   return { providerMessageId: first, ...(named.length > 1 ? { partIds: named } : {}) };
 }
 
-/** A message of which some parts are out: it fails here, or nobody knows; it is never simply handed on. */
+/** A message of which some parts are out: refused for good, or unknown like one that may have arrived. */
 function partlySent(result: Exclude<PartResult, { outcome: 'accepted' }>, accepted: number, total: number): SendResult {
   const { code } = result;
   const message = `${accepted} of ${total} parts were accepted, then: ${result.message}`;

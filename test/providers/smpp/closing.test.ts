@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../../helpers/until.ts';
 import { messageWith } from '../cases.ts';
-import { createProvider } from './create-provider.ts';
+import { createBoundProvider, createProvider } from './create-provider.ts';
 import { RawSmsc } from './raw-smsc.ts';
 import { Smsc } from './smsc.ts';
 
@@ -55,9 +55,27 @@ describe('closing', () => {
     const answer = smsc.deliver({ esm_class: 4, short_message: Buffer.from('id:1 stat:DELIVRD') });
     await new Promise((resolve) => void session.enquire_link({}, resolve));
     const closed = provider.close();
+    await new Promise((resolve) => void session.enquire_link({}, resolve));
+    expect(smsc.unbinds).toBe(0);
     stored.resolve();
     expect(await answer).toBe(0);
     await closed;
+    expect(smsc.unbinds).toBe(1);
+  });
+
+  it('waits for answers that are overdue, and tells of them', async () => {
+    const late: string[] = [];
+    const answers: Array<() => void> = [];
+    smsc.onSubmit = (session, pdu) => void answers.push(() => smsc.accept(session, pdu));
+    const provider = await createBoundProvider({ port: smsc.port, timeoutMs: 50 });
+    provider.reports.onLateAcceptance(({ ref }) => void late.push(ref));
+    expect(await provider.send(messageWith({ ref: 'overdue' }))).toMatchObject({ outcome: 'unknown' });
+    const closed = provider.close();
+    await new Promise((resolve) => void smsc.sessions[0]?.enquire_link({}, resolve));
+    expect(smsc.unbinds).toBe(0);
+    answers[0]?.();
+    await closed;
+    expect(late).toEqual(['overdue']);
     expect(smsc.unbinds).toBe(1);
   });
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SendResult } from '../../../src/providers/provider.ts';
 import { messageWith } from '../cases.ts';
-import { createProvider, type TestProvider } from './create-provider.ts';
+import { createBoundProvider, createProvider, type TestProvider } from './create-provider.ts';
 import { RawSmsc } from './raw-smsc.ts';
 import { Smsc, textOf } from './smsc.ts';
 
@@ -228,10 +228,9 @@ describe('smpp: faults', () => {
   it('is unknown when the message was taken and no answer comes before the deadline', async () => {
     const smsc = await Smsc.start();
     smsc.onSubmit = () => undefined;
-    expect(await sendOnce({ port: smsc.port, timeoutMs: 50 }, { drainTimeoutMs: 10 })).toMatchObject({
-      outcome: 'unknown',
-      code: 'deadline',
-    });
+    const provider = await createBoundProvider({ port: smsc.port, timeoutMs: 50 }, { drainTimeoutMs: 10 });
+    expect(await provider.send(messageWith())).toMatchObject({ outcome: 'unknown', code: 'deadline' });
+    await provider.close();
     expect(smsc.submits).toHaveLength(1);
     await smsc.close();
   });

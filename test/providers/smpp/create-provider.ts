@@ -4,6 +4,7 @@ import type { BindNotice } from '../../../src/providers/smpp/bind.ts';
 import { smppSettingsSchema, type SmppSettings } from '../../../src/providers/smpp/settings.ts';
 import { createSmppProvider, type SmppProvider } from '../../../src/providers/smpp/smpp.ts';
 import type { SmppTiming } from '../../../src/providers/smpp/timing.ts';
+import { until } from '../../helpers/until.ts';
 
 /** Settings as the configuration would give them, with `changes`. */
 export function settingsWith(changes: Partial<SmppSettings> = {}): SmppSettings {
@@ -30,4 +31,12 @@ export function createProvider(
     timing: { reconnectFirstMs: 20, reconnectLongestMs: 100, partRetryMs: 10, ...shorter },
   });
   return Object.assign(provider, { notices });
+}
+
+/** The same, bound already: what is measured from here on is no part of connecting. */
+export async function createBoundProvider(...options: Parameters<typeof createProvider>): Promise<TestProvider> {
+  const provider = createProvider(...options);
+  provider.reports.onReceipt(() => Promise.resolve());
+  await until('the bind stands', () => provider.notices.some(({ state }) => state === 'bound'));
+  return provider;
 }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LateAcceptance, SendResult } from '../../../src/providers/provider.ts';
 import { until } from '../../helpers/until.ts';
 import { messageWith } from '../cases.ts';
-import { createProvider, type TestProvider } from './create-provider.ts';
+import { createBoundProvider, type createProvider, type TestProvider } from './create-provider.ts';
 import { Smsc, textOf } from './smsc.ts';
 
 let smsc: Smsc;
@@ -18,11 +18,11 @@ afterEach(async () => {
   await smsc.close();
 });
 
-function create(
+async function createBound(
   changes: Partial<Parameters<typeof createProvider>[0]> = {},
   timing: Parameters<typeof createProvider>[1] = {},
-): TestProvider {
-  provider = createProvider({ port: smsc.port, ...changes }, { drainTimeoutMs: 100, ...timing });
+): Promise<TestProvider> {
+  provider = await createBoundProvider({ port: smsc.port, ...changes }, { drainTimeoutMs: 100, ...timing });
   return provider;
 }
 
@@ -50,14 +50,14 @@ describe('the window', () => {
         smsc.accept(session, pdu);
       });
     };
-    const narrow = create({ window: 3 });
+    const narrow = await createBound({ window: 3 });
     const sent = await Promise.all(Array.from({ length: 60 }, () => narrow.send(messageWith())));
     expect(sent.every((result) => result.outcome === 'accepted')).toBe(true);
     expect(most).toBe(3);
   });
 
   it('of one keeps the order of the messages', async () => {
-    const ordered = create({ window: 1 });
+    const ordered = await createBound({ window: 1 });
     const bodies = Array.from({ length: 20 }, (_, index) => `message ${index}`);
     await Promise.all(bodies.map((body) => ordered.send(messageWith({ body }))));
     expect(smsc.submits.map(textOf)).toEqual(bodies);
@@ -65,7 +65,7 @@ describe('the window', () => {
 
   it('lets a message wait for its turn, but not for ever: it goes to the next provider', async () => {
     const held = holdSubmits();
-    const narrow = create({ window: 1, waitTimeoutMs: 50 });
+    const narrow = await createBound({ window: 1, waitTimeoutMs: 50 });
     const first = narrow.send(messageWith());
     await until('a message is submitted', () => held.length === 1);
     expect(await narrow.send(messageWith())).toMatchObject({
@@ -82,7 +82,7 @@ describe('the window', () => {
 
   it('has a bounded queue before it', async () => {
     const held = holdSubmits();
-    const narrow = create({ window: 1, waitingMax: 2 });
+    const narrow = await createBound({ window: 1, waitingMax: 2 });
     const sent = [narrow.send(messageWith())];
     await until('a message is submitted', () => held.length === 1);
     sent.push(narrow.send(messageWith()), narrow.send(messageWith()));
@@ -97,7 +97,7 @@ describe('the window', () => {
 
   it('gets its room back when the carrier never answers', async () => {
     holdSubmits();
-    const narrow = create({ window: 1, timeoutMs: 20, responseTimeoutMs: 60, waitTimeoutMs: 5_000 });
+    const narrow = await createBound({ window: 1, timeoutMs: 20, responseTimeoutMs: 60, waitTimeoutMs: 5_000 });
     expect(await narrow.send(messageWith())).toMatchObject({ outcome: 'unknown', code: 'deadline' });
     // The place is still taken: the carrier may be working on it.
     expect(await narrow.send(messageWith())).toMatchObject({ outcome: 'retryable', reason: 'throttled' });
@@ -109,7 +109,7 @@ describe('the window', () => {
 describe('a lost link', () => {
   it('leaves everything that was written unknown, at once, and nothing else', async () => {
     const held = holdSubmits();
-    const bound = create({ window: 4, responseTimeoutMs: 60_000 });
+    const bound = await createBound({ window: 4, responseTimeoutMs: 60_000 });
     const sent = Array.from({ length: 10 }, () => bound.send(messageWith()));
     await until('the window is full', () => held.length === 4);
     smsc.onSubmit = (session, pdu) => smsc.accept(session, pdu);
@@ -123,7 +123,7 @@ describe('a lost link', () => {
 
   it('hands what was waiting to the next provider where it does not come back soon', async () => {
     const held = holdSubmits();
-    const bound = create({ window: 1 }, { reconnectFirstMs: 60_000, reconnectLongestMs: 60_000 });
+    const bound = await createBound({ window: 1 }, { reconnectFirstMs: 60_000, reconnectLongestMs: 60_000 });
     const sent = [bound.send(messageWith()), bound.send(messageWith())];
     await until('a message is submitted', () => held.length === 1);
     held[0]?.session.destroy();
@@ -138,7 +138,7 @@ describe('a message accepted after its deadline', () => {
   it('is told of by its ref, with the ids its receipts will name', async () => {
     const late: LateAcceptance[] = [];
     const held = holdSubmits();
-    const slow = create({ timeoutMs: 30 });
+    const slow = await createBound({ timeoutMs: 30 });
     slow.reports.onLateAcceptance((acceptance) => void late.push(acceptance));
     expect(await slow.send(messageWith({ ref: 'ref-1' }))).toMatchObject({ outcome: 'unknown', code: 'deadline' });
     expect(late).toEqual([]);
@@ -150,7 +150,7 @@ describe('a message accepted after its deadline', () => {
   it('is not told of where it was refused in the end, or only some of its parts are out', async () => {
     const late: LateAcceptance[] = [];
     const held = holdSubmits();
-    const slow = create({ timeoutMs: 30 });
+    const slow = await createBound({ timeoutMs: 30 });
     slow.reports.onLateAcceptance((acceptance) => void late.push(acceptance));
     await slow.send(messageWith({ ref: 'refused' }));
     await slow.send(messageWith({ ref: 'partly', body: 'a'.repeat(161) }));
@@ -168,7 +168,7 @@ describe('a throttled bind', () => {
   it('says so, pauses, and is tried again after the pause', async () => {
     let throttles = true;
     smsc.onSubmit = (session, pdu) => (throttles ? smsc.refuse(session, pdu, 0x58) : smsc.accept(session, pdu));
-    const paused = create({}, { pauseFirstMs: 80 });
+    const paused = await createBound({}, { pauseFirstMs: 80 });
     expect(await paused.send(messageWith())).toMatchObject({ outcome: 'retryable', reason: 'throttled', code: '0x58' });
     throttles = false;
     const startedMs = performance.now();
@@ -178,7 +178,7 @@ describe('a throttled bind', () => {
 
   it('takes nothing where the pause is longer than a message may wait, and says how long', async () => {
     smsc.onSubmit = (session, pdu) => smsc.refuse(session, pdu, 0x14);
-    const paused = create({ waitTimeoutMs: 50 }, { pauseFirstMs: 5_000 });
+    const paused = await createBound({ waitTimeoutMs: 50 }, { pauseFirstMs: 5_000 });
     await paused.send(messageWith());
     expect(await paused.send(messageWith())).toMatchObject({
       outcome: 'retryable',
@@ -191,7 +191,10 @@ describe('a throttled bind', () => {
 
   it('hands on what was waiting when a long pause begins', async () => {
     const held = holdSubmits();
-    const paused = create({ window: 1, waitTimeoutMs: 2_000 }, { pauseFirstMs: 60_000, pauseLongestMs: 60_000 });
+    const paused = await createBound(
+      { window: 1, waitTimeoutMs: 2_000 },
+      { pauseFirstMs: 60_000, pauseLongestMs: 60_000 },
+    );
     const sent = [paused.send(messageWith()), paused.send(messageWith())];
     await until('a message is submitted', () => held.length === 1);
     const startedMs = performance.now();
@@ -203,7 +206,7 @@ describe('a throttled bind', () => {
 
   it('still answers the carrier', async () => {
     smsc.onSubmit = (session, pdu) => smsc.refuse(session, pdu, 0x58);
-    const paused = create({}, { pauseFirstMs: 60_000, pauseLongestMs: 60_000 });
+    const paused = await createBound({}, { pauseFirstMs: 60_000, pauseLongestMs: 60_000 });
     await paused.send(messageWith());
     const answered = new Promise((resolve) => void smsc.sessions[0]?.enquire_link({}, resolve));
     expect(await answered).toMatchObject({ command: 'enquire_link_resp', command_status: 0 });
@@ -212,7 +215,7 @@ describe('a throttled bind', () => {
 
 describe('the rate of the contract', () => {
   it('is kept over all sessions', async () => {
-    const paced = create({ ratePerSecond: 100, sessions: 2 });
+    const paced = await createBound({ ratePerSecond: 100, sessions: 2 });
     await paced.send(messageWith());
     const startedMs = performance.now();
     await Promise.all(Array.from({ length: 40 }, () => paced.send(messageWith())));
@@ -222,7 +225,7 @@ describe('the rate of the contract', () => {
   });
 
   it('hands on what it cannot carry in time', async () => {
-    const paced = create({ ratePerSecond: 1, waitTimeoutMs: 30 });
+    const paced = await createBound({ ratePerSecond: 1, waitTimeoutMs: 30 });
     const results = await Promise.all([paced.send(messageWith()), paced.send(messageWith())]);
     expect(results).toMatchObject([
       { outcome: 'accepted' },
