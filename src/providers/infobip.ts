@@ -111,6 +111,7 @@ export function createInfobipProvider(settings: InfobipSettings, { clock }: { cl
 
   return {
     name: 'infobip',
+    ...(isSubscribed ? { receiptsByMessageId: true } : {}),
     async send(request) {
       const result = await upstream.post('/sms/3/messages', JSON.stringify(contentOf(request, isSubscribed)));
       return result.kind === 'answer' ? readAnswer(result, clock) : resultOfFault(result);

@@ -142,7 +142,7 @@ export type Provider = {
    */
   lookUp?(providerMessageId: string, recipient: string): Promise<LookUpResult>;
   /**
-   * The upstream takes no callback URL and echoes nothing of ours: its receipts come to one URL for the whole account and name nothing but
+   * Receipts come to one URL for the whole account, because the upstream cannot be given one with a message. They are known by
    * `providerMessageId`, so whoever sends must remember which attempt that is.
    */
   readonly receiptsByMessageId?: true;

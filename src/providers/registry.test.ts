@@ -5,6 +5,13 @@ import { createProviders, providersSettingsSchema, type ProvidersSettings } from
 
 const twilio = { accountSid: `AC${'0'.repeat(32)}`, authToken: 'token' };
 const vonage = { apiKey: 'key', apiSecret: 'secret', signatureSecret: 'another' };
+const infobip = { apiKey: 'key' };
+const sinch = { servicePlanId: 'plan', apiToken: 'token' };
+const plivo = { authId: 'MA0123', authToken: 'token' };
+const telnyx = { apiKey: 'key', publicKey: `${'0'.repeat(43)}=` };
+const messagebird = { accessKey: 'key', signingKey: 'another' };
+const africastalking = { username: 'name', apiKey: 'key' };
+const all = { twilio, vonage, infobip, sinch, plivo, telnyx, messagebird, africastalking };
 
 function withDefaults(settings: unknown): ProvidersSettings {
   const complete: unknown = Default(providersSettingsSchema, structuredClone(settings));
@@ -16,9 +23,16 @@ function withDefaults(settings: unknown): ProvidersSettings {
 
 describe('the settings of providers', () => {
   it('need no more than the credentials', () => {
-    expect(withDefaults({ twilio, vonage })).toEqual({
-      twilio: { ...twilio, baseUrl: 'https://api.twilio.com', timeoutMs: 10_000 },
-      vonage: { ...vonage, baseUrl: 'https://api.nexmo.com', timeoutMs: 10_000 },
+    const timeoutMs = 10_000;
+    expect(withDefaults(all)).toEqual({
+      twilio: { ...twilio, baseUrl: 'https://api.twilio.com', timeoutMs },
+      vonage: { ...vonage, baseUrl: 'https://api.nexmo.com', timeoutMs },
+      infobip: { ...infobip, baseUrl: 'https://api.infobip.com', timeoutMs },
+      sinch: { ...sinch, baseUrl: 'https://us.sms.api.sinch.com', timeoutMs },
+      plivo: { ...plivo, baseUrl: 'https://api.plivo.com', timeoutMs },
+      telnyx: { ...telnyx, baseUrl: 'https://api.telnyx.com', timeoutMs },
+      messagebird: { ...messagebird, baseUrl: 'https://rest.messagebird.com', timeoutMs },
+      africastalking: { ...africastalking, baseUrl: 'https://api.africastalking.com', timeoutMs },
     });
     expect(withDefaults({})).toEqual({});
   });
@@ -36,12 +50,25 @@ describe('the settings of providers', () => {
     expect(withDefaults(complete)).toEqual(complete);
   });
 
+  it('give a signature of receipts its defaults', () => {
+    const receiptSignature = { secret: 'secret', header: 'X-Signature' };
+    expect(withDefaults({ infobip: { ...infobip, receiptSignature } })).toMatchObject({
+      infobip: { receiptSignature: { ...receiptSignature, prefix: '', algorithm: 'sha256' } },
+    });
+  });
+
   it.each([
     ['a provider nobody knows', { nobody: {} }],
     ['missing credentials', { twilio: { accountSid: twilio.accountSid } }],
     ['a setting nobody knows', { vonage: { ...vonage, retries: 3 } }],
     ['an account SID of another kind', { twilio: { ...twilio, accountSid: 'SK123' } }],
     ['an empty secret', { vonage: { ...vonage, signatureSecret: '' } }],
+    ['a public key of another length', { telnyx: { ...telnyx, publicKey: 'AAAA' } }],
+    ['a service plan that is a path', { sinch: { ...sinch, servicePlanId: 'a/b' } }],
+    [
+      'a hash nobody knows',
+      { infobip: { ...infobip, receiptSignature: { secret: 's', header: 'h', algorithm: 'md5' } } },
+    ],
     ['a base URL of another scheme', { vonage: { ...vonage, baseUrl: 'ftp://example.com' } }],
     ['a base URL with a query', { vonage: { ...vonage, baseUrl: 'https://example.com/?a=b' } }],
     ['a time-out beyond a minute', { vonage: { ...vonage, timeoutMs: 60_001 } }],
@@ -60,8 +87,9 @@ describe('the settings of providers', () => {
 
 describe('the providers', () => {
   it('are those that are configured, in the order of the API', async () => {
-    const providers = createProviders(withDefaults({ vonage, twilio }), { clock: { now: () => 0 } });
-    expect([...providers.keys()]).toEqual(['twilio', 'vonage']);
+    const reversed = Object.fromEntries(Object.entries(all).toReversed());
+    const providers = createProviders(withDefaults(reversed), { clock: { now: () => 0 } });
+    expect([...providers.keys()]).toEqual(Object.keys(all));
     for (const [name, provider] of providers) {
       expect(provider.name).toBe(name);
       await provider.close();

@@ -45,6 +45,7 @@ describe('infobip: sending', () => {
       timeoutMs: 5_000,
       clock: { now: () => nowMs },
     });
+    expect(provider.receiptsByMessageId).toBe(true);
     await provider.send(messageWith());
     expect(JSON.parse(server.requests[0]?.body ?? '')).toMatchObject({
       messages: [
