@@ -12,7 +12,7 @@ import { Dispatcher } from './dispatch/dispatcher.ts';
 import { createOutcomes } from './dispatch/outcome.ts';
 import { leaseMsFor } from './dispatch/send.ts';
 import { sweep } from './dispatch/sweeper.ts';
-import { createRequestCounter } from './http/rate-limit.ts';
+import { connectRequestCounter, createRequestCounter, type RequestCounter } from './http/request-counter.ts';
 import type { Clock } from './lib/clock.ts';
 import { createIdSource, firstIdAt, type IdSource } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
@@ -47,6 +47,7 @@ export type AppOptions = {
     | 'onTimeout'
     | 'databaseConnections'
     | 'metricsOpen'
+    | 'redisUrl'
   >;
   databaseUrl: string;
   secretKey: Buffer;
@@ -167,6 +168,13 @@ function buildPipeline(
   };
 }
 
+function openRequestCounter({ config, log }: AppOptions, stops: AsyncDisposableStack): RequestCounter {
+  if (config.redisUrl === undefined) return createRequestCounter();
+  const { counter, close } = connectRequestCounter(config.redisUrl, log);
+  stops.defer(close);
+  return counter;
+}
+
 type Pipeline = ReturnType<typeof buildPipeline>;
 
 function startWorkers(
@@ -187,6 +195,7 @@ function startWorkers(
     }),
     start('housekeeping', 3_600_000, async () => {
       await ensurePartitions(pool, clock.now());
+      deliverer.skipOrphaned();
       await deletePastKeyUsage(pool, clock.now());
       await deleteOldProviderRefs(pool, firstIdAt(clock.now() - providerRefsKeptMs), 10_000);
       return (await deleteExpiredKeys(pool, clock.now(), 10_000)) === 10_000 ? 'more' : 'done';
@@ -220,7 +229,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     trustedProxies: config.trustedProxies,
     callers: new Callers(pool, notices),
     keyUses,
-    requestCounter: createRequestCounter(),
+    requestCounter: openRequestCounter(options, starting),
     metrics,
     operatorToken: options.operatorToken,
     metricsOpen: config.metricsOpen,

@@ -18,6 +18,8 @@ export type Config = {
   /** A given PostgreSQL; undefined starts the embedded one. */
   databaseUrl: string | undefined;
   databaseConnections: number;
+  /** Where all processes count requests together; undefined counts in each one's memory. */
+  redisUrl: string | undefined;
   /** How upstreams and callers reach this server; undefined means by the address it listens on. */
   publicUrl: string | undefined;
   /** 32 bytes; undefined keeps one in the data folder. */
@@ -63,6 +65,7 @@ export function loadConfig(env: Environment, readFile: (file: string) => string)
     dataDir: path.resolve(reader.text('DATA_DIR') ?? 'data'),
     databaseUrl: reader.url('DATABASE_URL', ['postgres:', 'postgresql:']),
     databaseConnections: reader.integer('DATABASE_CONNECTIONS', 12, 4, 200),
+    redisUrl: reader.url('REDIS_URL', ['redis:', 'rediss:']),
     publicUrl: (reader.url('PUBLIC_URL', ['http:', 'https:']) ?? fileConfig?.publicUrl)?.replace(/\/+$/, ''),
     secretKey: reader.secretKey('SECRET_KEY'),
     operatorToken: reader.token('OPERATOR_TOKEN'),

@@ -34,6 +34,8 @@ export function createPool({ url, maxConnections, applicationName, onError }: Po
     idle_in_transaction_session_timeout: 30_000,
   });
   pool.on('error', onError);
+  // A connection lost while it is in use fails its statement; without a listener it would end the process as well.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 

@@ -1,19 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { RateLimiterMemory, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import { ApiError } from '../lib/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isFromAllowedAddress } from './auth.ts';
-
-const windowSeconds = 60;
-
-/** Counts the requests of each key in the minute that begins with the first of them. */
-export type RequestCounter = Pick<RateLimiterAbstract, 'consume' | 'get'>;
-
-/** A counter in this process's memory: several processes each count for themselves. */
-export function createRequestCounter(): RequestCounter {
-  // Limits differ by key: the counter refuses nothing, and each key is held to its own.
-  return new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: windowSeconds });
-}
+import { windowSeconds, type RequestCounter } from './request-counter.ts';
 
 /**
  * Holds each key to its requests per minute and tells the caller where it stands in `X-RateLimit-*`, on whatever the answer will be. Runs

@@ -9,7 +9,8 @@ import { parseTime } from '../http/time.ts';
 import { ApiError } from '../lib/errors.ts';
 import { fromPublicId } from '../lib/ids.ts';
 import { listMessages } from './list.ts';
-import { listQuerySchema, messageSchema } from './schema.ts';
+import { messageSchema } from '../events/schema.ts';
+import { listQuerySchema } from './schema.ts';
 import { sendRoutes, type SendRouteDeps } from './send-routes.ts';
 
 export type MessageRouteDeps = SendRouteDeps & { pool: Pool };

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { messageSchema } from '../events/schema.ts';
 import { pageQuery } from '../http/pagination.ts';
 import { providerNames, type ProviderName } from '../providers/provider.ts';
 
@@ -7,34 +8,6 @@ const statuses = ['pending', 'sent', 'delivered', 'failed', 'undelivered'] as co
 /** A type array rather than a union: the serializer writes it directly instead of validating each branch. */
 const nullableString = (options: { description?: string; format?: string; maxLength?: number } = {}) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], ...options });
-
-/** The Message of the API (spec: Message). */
-export const messageSchema = Type.Object(
-  {
-    id: Type.String(),
-    object: Type.Literal('message'),
-    to: Type.String({ description: 'Recipient, E.164.' }),
-    from: Type.String({ description: 'Sender ID.' }),
-    body: Type.String(),
-    status: Type.Unsafe<(typeof statuses)[number]>({ type: 'string', enum: [...statuses] }),
-    cost: Type.Number({ description: 'For all segments together.' }),
-    currency: Type.String(),
-    provider: nullableString({ description: 'The upstream provider that handled it; null while none has.' }),
-    provider_message_id: nullableString(),
-    attempts: Type.Integer({ description: 'Provider attempts made.' }),
-    error: Type.Unsafe<{ code: string; message: string } | null>({
-      type: ['object', 'null'],
-      properties: { code: { type: 'string' }, message: { type: 'string' } },
-      required: ['code', 'message'],
-    }),
-    reference: nullableString(),
-    created_at: Type.String({ format: 'date-time' }),
-    sent_at: nullableString({ format: 'date-time' }),
-    delivered_at: nullableString({ format: 'date-time' }),
-    failed_at: nullableString({ format: 'date-time' }),
-  },
-  { title: 'Message' },
-);
 
 export const bulkResultSchema = Type.Object(
   {

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { limitsOf } from '../accounts/key-usage.ts';
+import { messageSchema } from '../events/schema.ts';
 import type { App } from '../http/app.ts';
 import { envelopeSchema, metaOf } from '../http/envelope.ts';
 import { ApiError } from '../lib/errors.ts';
@@ -9,7 +10,6 @@ import { fingerprintOf } from './idempotency.ts';
 import {
   bulkBodySchema,
   bulkResultSchema,
-  messageSchema,
   sendBodySchema,
   sendHeadersSchema,
   type BulkBody,

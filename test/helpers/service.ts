@@ -123,6 +123,8 @@ export class TestService {
           rateCard: options.rateCard ?? rateCard,
           onTimeout: options.onTimeout ?? 'next',
           metricsOpen: false,
+          databaseConnections: 6,
+          redisUrl: undefined,
         },
         databaseUrl: database.url,
         secretKey,
