@@ -3,7 +3,7 @@ import process from 'node:process';
 import { median } from '../quantile.ts';
 import type { Statement } from './database.ts';
 import type { Usage } from './meter.ts';
-import type { HotFunction } from './profile.ts';
+import type { Profile } from './profile.ts';
 
 /** A line of figures: columns by name, in their order. */
 export type Row = Record<string, string>;
@@ -75,15 +75,12 @@ export function printTable(rows: readonly Row[]): void {
 }
 
 /** Where the service and the database spent their time. */
-export function printProfile(
-  functions: readonly HotFunction[],
-  statements: readonly Statement[],
-  messages: number,
-): void {
-  print('', '  Service: time spent in the function itself');
-  printTable(
-    functions.map(({ name, place, share }) => ({ function: `${name}  ${place}`, '%': (share * 100).toFixed(1) })),
-  );
+export function printProfile(profile: Profile, statements: readonly Statement[], messages: number): void {
+  const percent = (share: number): string => (share * 100).toFixed(1);
+  print('', '  Service, by part, with what it calls of Node');
+  printTable(profile.parts.map(({ name, share }) => ({ part: name, '%': percent(share) })));
+  print('', '  Service, by function, without what it calls');
+  printTable(profile.functions.map(({ name, share }) => ({ function: name, '%': percent(share) })));
   const total = statements.reduce((sum, { totalMs }) => sum + totalMs, 0);
   print(
     '',

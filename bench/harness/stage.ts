@@ -16,7 +16,7 @@ import {
 } from './database.ts';
 import { startMeter, type Metered, type Usage } from './meter.ts';
 import { cpuSecondsOf, familyCpuSecondsOf, residentBytesOf } from './proc.ts';
-import { hottestFunctions } from './profile.ts';
+import { readProfile } from './profile.ts';
 import { printProfile } from './report.ts';
 import { freePort, startService, type Service } from './service.ts';
 import { createTenant, type Tenant } from './tenant.ts';
@@ -141,7 +141,7 @@ export class Stage {
     const messages = this.#profile ? (await this.#accepted()) - this.#warmUpMessages : 0;
     const statements = this.#profile ? await readStatements(this.database.pool) : [];
     await this.service.child.stop();
-    if (this.#profile) printProfile(await hottestFunctions(this.#folder), statements, messages);
+    if (this.#profile) printProfile(await readProfile(this.#folder), statements, messages);
   }
 
   async #accepted(): Promise<number> {
