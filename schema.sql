@@ -167,7 +167,7 @@ CREATE TABLE messages (
   CONSTRAINT messages_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'sent'::text, 'delivered'::text, 'failed'::text, 'undelivered'::text])))
 ) PARTITION BY RANGE (id);
 
-CREATE INDEX messages_recipient ON messages USING btree (account_id, recipient, id);
+CREATE INDEX messages_recipient ON messages USING btree (recipient, account_id, id);
 
 CREATE TABLE provider_refs (
   provider text NOT NULL,
