@@ -13,6 +13,8 @@ export type FaultBoard = {
   set(provider: string, change: Partial<Faults>): Faults;
   /** Whether the request that just came is to be answered 503; called once for each. */
   strikes(provider: string): boolean;
+  /** Calls back at each change of one provider's faults. */
+  watch(provider: string, onChange: (faults: Faults) => void): void;
   clear(): void;
 };
 
@@ -21,6 +23,7 @@ const none: Faults = { outage: false, latencyMs: 0, errorRate: 0 };
 export function createFaultBoard(): FaultBoard {
   const imposed = new Map<string, Faults>();
   const errorsOwed = new Map<string, number>();
+  const watchers = new Map<string, (faults: Faults) => void>();
 
   const get = (provider: string): Faults => imposed.get(provider) ?? none;
 
@@ -31,6 +34,7 @@ export function createFaultBoard(): FaultBoard {
       const faults = { ...get(provider), ...change };
       imposed.set(provider, faults);
       errorsOwed.delete(provider);
+      watchers.get(provider)?.(faults);
       return faults;
     },
 
@@ -43,6 +47,8 @@ export function createFaultBoard(): FaultBoard {
       errorsOwed.set(provider, due ? owed - 1 : owed);
       return due;
     },
+
+    watch: (provider, onChange) => void watchers.set(provider, onChange),
 
     clear() {
       imposed.clear();

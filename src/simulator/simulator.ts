@@ -6,8 +6,10 @@ import { createControl } from './control.ts';
 import { createFaultBoard } from './faults.ts';
 import { createHttpServer, type HttpLine } from './http-server.ts';
 import { createJournal } from './journal.ts';
+import { listen } from './listen.ts';
 import { createReceipts, POSTS_MAX } from './receipts.ts';
 import { createCallbackReporter } from './reporter.ts';
+import { createSmsc } from './smpp/smsc.ts';
 import { createThreads } from './threads.ts';
 import type { Upstream } from './upstream.ts';
 import { type SimulatorCredentials, simulatorCredentials, upstreams } from './upstreams/registry.ts';
@@ -17,6 +19,8 @@ export { type ProviderId, type SimulatorCredentials, simulatorCredentials } from
 export type SimulatorOptions = {
   /** 0: any free port. */
   port: number;
+  /** Of the SMPP message centre; 0, as without it: any free port. */
+  smppPort?: number;
   host?: string;
   /** From the acceptance of a message to its last receipt. */
   deliveryDelayMs?: number;
@@ -28,13 +32,14 @@ export type SimulatorOptions = {
 export type Simulator = {
   url: string;
   port: number;
+  smppPort: number;
   credentials: SimulatorCredentials;
   stop(): Promise<void>;
 };
 
-/** Starts the outside world: every upstream's wire protocol on one port. */
+/** Starts the outside world: every upstream's wire protocol, HTTP on one port and SMPP on another. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
-  const { port, host = '127.0.0.1', deliveryDelayMs = 1_000 } = options;
+  const { port, smppPort = 0, host = '127.0.0.1', deliveryDelayMs = 1_000 } = options;
   const clock = systemClock;
   const journal = createJournal();
   const faults = createFaultBoard();
@@ -47,35 +52,39 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     options.callbackUrls ?? {},
   );
   const carrier = { clock, journal, faults, threads, receipts, deliveryDelayMs };
+  const smsc = createSmsc(carrier);
   const reset = () => {
-    for (const part of [journal, faults, threads, receipts, callbackUrls]) part.clear();
+    for (const part of [journal, faults, threads, receipts, callbackUrls, smsc]) part.clear();
   };
   const lines = new Map<string, HttpLine>();
   for (const [provider, upstream] of http) {
     const reporter = createCallbackReporter({ provider, upstream, client, callbackUrls });
     lines.set(provider, { provider, upstream, reporter });
   }
-  const control = createControl({ providers: [...lines.keys()], journal, faults, callbackUrls, reset });
+  const control = createControl({ providers: [...lines.keys(), 'smpp'], journal, faults, callbackUrls, reset });
 
   const server = createHttpServer({ carrier, control, lines });
-  server.listen(port, host);
-  await once(server, 'listening');
-  const address = server.address();
-  const boundPort = typeof address === 'object' && address !== null ? address.port : port;
 
   async function stop(): Promise<void> {
     receipts.clear();
     const closed = once(server, 'close');
     server.close();
     server.closeAllConnections();
-    await Promise.all([closed, client.stop()]);
+    await Promise.all([closed, smsc.stop(), client.stop()]);
   }
   let stopping: Promise<void> | undefined;
 
-  return {
-    url: `http://${host}:${boundPort}`,
-    port: boundPort,
-    credentials: simulatorCredentials,
-    stop: () => (stopping ??= stop()),
-  };
+  try {
+    const httpPort = await listen(server, port, host);
+    return {
+      url: `http://${host}:${httpPort}`,
+      port: httpPort,
+      smppPort: await smsc.listen(smppPort, host),
+      credentials: simulatorCredentials,
+      stop: () => (stopping ??= stop()),
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }

@@ -2,12 +2,14 @@ import type { Clock } from '../lib/clock.ts';
 
 const THREADS_MAX = 10_000;
 const OPEN_MS = 30_000;
+/** What the first part of a long message shows at least: 66 characters, less half of a pair that is not divided. */
+const SHOWN_LENGTH = 64;
 
 type Thread = { readonly first: string; owed: number; touchedAt: number };
 
 /**
  * Which provider is the first one tried for a message. A provider cannot see the sender's message id, so a message is
- * known by its recipient and text, and the rule is:
+ * known by its recipient and the start of its text, and the rule is:
  *
  * - The provider that sees a (recipient, text) while no thread is open for it is the first; its thread opens.
  * - Each further request by that provider is first again (a duplicate sent at the same time), and each one owes one
@@ -16,7 +18,7 @@ type Thread = { readonly first: string; owed: number; touchedAt: number };
  *   the same text sent again later begins anew.
  * - A thread untouched for 30 s (the sender gave up) is closed.
  *
- * Equal texts to one number through chains that begin differently, at the same time, cannot be told apart.
+ * Texts to one number that begin alike through chains that begin differently, at the same time, cannot be told apart.
  */
 export type Threads = {
   isFirstTried(provider: string, to: string, text: string): boolean;
@@ -28,7 +30,7 @@ export function createThreads(clock: Clock): Threads {
 
   return {
     isFirstTried(provider, to, text) {
-      const key = `${to} ${text}`;
+      const key = `${to} ${text.slice(0, SHOWN_LENGTH)}`;
       const now = clock.now();
       const thread = open.get(key);
 

@@ -3,12 +3,23 @@ import { infobip } from './infobip.ts';
 import { messagebird } from './messagebird.ts';
 import { plivo } from './plivo.ts';
 import { sinch } from './sinch.ts';
+import { smpp } from './smpp.ts';
 import { telnyx } from './telnyx.ts';
 import { twilio } from './twilio.ts';
 import { vonage } from './vonage.ts';
 import type { Wire } from './wire.ts';
 
-export const wires: readonly Wire[] = [twilio, vonage, infobip, sinch, plivo, telnyx, messagebird, africastalking];
+export const wires: readonly Wire[] = [
+  twilio,
+  vonage,
+  infobip,
+  sinch,
+  plivo,
+  telnyx,
+  messagebird,
+  africastalking,
+  smpp,
+];
 
 /** The next provider of a chain. */
 export function wireAfter(wire: Wire): Wire {
