@@ -1,14 +1,10 @@
-/** GSM 03.38 default alphabet without ESC (3GPP TS 23.038, 6.2.1): one septet each. */
-const basicCharacters =
-  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà';
-
-/** GSM 03.38 extension table (6.2.1.1): ESC and a septet, two in all. */
-const extensionCharacters = '\f^{}\\[~]|€';
+import { gsmBasic, gsmEscape, gsmExtension } from '../lib/gsm-alphabet.ts';
 
 /** Septets of a UTF-16 unit; 0 means that the alphabet lacks it and the whole message needs UCS-2. */
 const septetsOfUnit = new Uint8Array(0x1_0000);
-for (const character of basicCharacters) septetsOfUnit[character.charCodeAt(0)] = 1;
-for (const character of extensionCharacters) septetsOfUnit[character.charCodeAt(0)] = 2;
+for (const character of gsmBasic) septetsOfUnit[character.charCodeAt(0)] = 1;
+for (const [character] of gsmExtension) septetsOfUnit[character.charCodeAt(0)] = 2;
+septetsOfUnit[gsmEscape] = 0;
 
 export type Encoding = 'gsm7' | 'ucs2';
 export type Segmentation = { encoding: Encoding; segments: number };

@@ -1,23 +1,4 @@
-/** GSM 03.38 default alphabet (3GPP TS 23.038, 6.2.1): a character's place is its septet. 0x1B is the escape to the extension. */
-const basic =
-  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\u001bÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?' +
-  '¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà';
-
-const escape = 0x1b;
-
-/** GSM 03.38 extension (6.2.1.1): reached by the escape. */
-const extension: ReadonlyArray<readonly [string, number]> = [
-  ['\f', 0x0a],
-  ['^', 0x14],
-  ['{', 0x28],
-  ['}', 0x29],
-  ['\\', 0x2f],
-  ['[', 0x3c],
-  ['~', 0x3d],
-  [']', 0x3e],
-  ['|', 0x40],
-  ['€', 0x65],
-];
+import { gsmBasic as basic, gsmEscape as escape, gsmExtension as extension } from '../../lib/gsm-alphabet.ts';
 
 const gsmOctets = new Map<string, readonly number[]>([
   ...Array.from(basic, (character, octet) => [character, [octet]] as const).filter((_, octet) => octet !== escape),
