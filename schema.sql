@@ -57,6 +57,10 @@ CREATE TABLE deliveries (
   CONSTRAINT deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'abandoned'::text, 'skipped'::text])))
 ) PARTITION BY RANGE (event_id);
 
+CREATE INDEX deliveries_endpoint ON deliveries USING btree (endpoint_id, event_id);
+
+CREATE INDEX deliveries_unsuccessful ON deliveries USING btree (endpoint_id, event_id) WHERE (status <> 'succeeded'::text);
+
 CREATE TABLE delivery_queue (
   account_id uuid NOT NULL,
   event_id uuid NOT NULL,
@@ -220,7 +224,11 @@ CREATE TABLE senders (
   CONSTRAINT senders_type_check CHECK ((type = ANY (ARRAY['alphanumeric'::text, 'numeric'::text, 'short_code'::text, 'long_code'::text])))
 );
 
+CREATE INDEX senders_id ON senders USING btree (id);
+
 CREATE UNIQUE INDEX senders_in_use ON senders USING btree (account_id, sender_id) WHERE (status <> 'rejected'::text);
+
+CREATE INDEX senders_pending ON senders USING btree (id) WHERE (status = 'pending'::text);
 
 CREATE TABLE suppressions (
   account_id uuid NOT NULL,
@@ -256,6 +264,8 @@ CREATE TABLE usage_hourly (
   CONSTRAINT usage_hourly_status_check CHECK ((status = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'failed'::text, 'undelivered'::text])))
 ) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
 
+CREATE INDEX usage_hourly_hour ON usage_hourly USING btree (hour) WHERE (status = 'accepted'::text);
+
 CREATE TABLE webhook_endpoints (
   account_id uuid NOT NULL,
   id uuid NOT NULL,
@@ -273,3 +283,5 @@ CREATE TABLE webhook_endpoints (
   CONSTRAINT webhook_endpoints_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(account_id),
   CONSTRAINT webhook_endpoints_check CHECK ((is_active = (disabled_at IS NULL)))
 ) WITH (fillfactor=50);
+
+CREATE INDEX webhook_endpoints_id ON webhook_endpoints USING btree (id);
