@@ -1,4 +1,4 @@
-import { createSecretKey, hkdfSync, randomUUID } from 'node:crypto';
+import { createSecretKey, hkdfSync, randomInt, randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { Callers } from './accounts/callers.ts';
 import { deletePastKeyUsage } from './accounts/key-usage-queries.ts';
@@ -25,6 +25,8 @@ import { observeGauges } from './operator/gauges.ts';
 import { createProviders, paceOf } from './providers/registry.ts';
 import { ReceiptDesk } from './receipts/desk.ts';
 import { deleteOldProviderRefs } from './receipts/queries.ts';
+import type { ProviderName } from './providers/provider.ts';
+import { accountTokenOf } from './receipts/account-token.ts';
 import { encodeRef } from './receipts/ref.ts';
 import { createIsApprovedSender } from './senders/approved.ts';
 import { createServer } from './server.ts';
@@ -68,6 +70,8 @@ export type RunningApp = {
   pool: Pool;
   ids: IdSource;
   notices: Notices;
+  /** Where an upstream that takes no callback URL per message must be told to report, for its dashboard. */
+  accountReceiptsUrlOf(provider: ProviderName): string;
   /** Stops accepting, finishes what is in flight, stops the workers, closes the database. */
   stop(): Promise<void>;
 };
@@ -129,7 +133,11 @@ function buildPipeline(
   const receiptOutcomes = createOutcomes({ ...outcomeDeps, onBatch: metrics.batchesOf('receipt') });
   stops.defer(() => receiptOutcomes.idle());
 
-  const providers = createProviders(config.providers, { clock });
+  const providers = createProviders(config.providers, {
+    clock,
+    random: () => randomInt(2 ** 47) / 2 ** 47,
+    onNotice: (notice) => log[notice.state === 'bound' ? 'info' : 'warn']({ smpp: notice }, 'SMPP bind'),
+  });
   stops.defer(async () => void (await Promise.all([...providers.values()].map((provider) => provider.close()))));
   const attemptTimeoutMs = Math.max(10_000, ...Object.values(config.providers).map(({ timeoutMs }) => timeoutMs));
   const refKey = createSecretKey(deriveKey(secretKey, 'receipt refs'));
@@ -252,5 +260,13 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   });
 
   const running = starting.move();
-  return { url, pool, ids, notices, stop: () => running.disposeAsync() };
+  return {
+    url,
+    pool,
+    ids,
+    notices,
+    accountReceiptsUrlOf: (provider) =>
+      `${publicUrl()}/receipts/${provider}/${accountTokenOf(provider, pipeline.refKey)}`,
+    stop: () => running.disposeAsync(),
+  };
 }

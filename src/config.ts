@@ -7,7 +7,7 @@ import { configFileSchema, type ConfigFile } from './config-file.ts';
 import type { RateCard } from './messages/price.ts';
 import type { Route } from './messages/route.ts';
 import type { ProviderName } from './providers/provider.ts';
-import type { ProvidersSettings } from './providers/registry.ts';
+import { providersSettingsSchema, type ProvidersSettings } from './providers/registry.ts';
 
 /** Everything the program is told from outside, read once and frozen. */
 export type Config = {
@@ -198,6 +198,18 @@ function readConfigFile(
   }
   checkRoutes(content, file, problems);
   return toFileConfig(content);
+}
+
+/** Provider settings given by code rather than by a file: checked by the same schema, with its defaults. */
+export function readProvidersSettings(settings: unknown): ProvidersSettings {
+  const complete = structuredClone(settings);
+  const validate = new Ajv({ allErrors: true, useDefaults: true, strict: false }).compile<ProvidersSettings>(
+    providersSettingsSchema,
+  );
+  if (validate(complete)) return complete;
+  throw new ConfigError(
+    (validate.errors ?? []).map(({ instancePath, message }) => `providers${instancePath} ${message}`),
+  );
 }
 
 /** `${NAME}` stands for a variable of the environment, so that secrets stay out of the file. */

@@ -3,13 +3,14 @@ import path from 'node:path';
 import { insertAccount } from './accounts/account-queries.ts';
 import { createKey } from './accounts/keys.ts';
 import { findCaller } from './accounts/key-queries.ts';
-import type { Config } from './config.ts';
+import { readProvidersSettings, type Config } from './config.ts';
 import { transaction } from './db/tx.ts';
 import { hashKey } from './http/auth.ts';
 import { scopes } from './http/caller.ts';
 import { recordTransfer } from './ledger/ledger.ts';
 import type { Clock } from './lib/clock.ts';
 import { toPublicId } from './lib/ids.ts';
+import { providerNames } from './providers/provider.ts';
 import type { RunningApp } from './app.ts';
 import { writeJson } from './secrets.ts';
 import { insertSender } from './senders/queries.ts';
@@ -28,26 +29,39 @@ export type Quickstart = {
   simulator_url: string;
 };
 
-/** The simulator, and the configuration that puts it behind every provider there is an adapter for. */
+/** The simulator, and the configuration that puts it behind all nine providers. */
 export async function startSimulatedUpstreams(
   port: number,
 ): Promise<{ simulator: Simulator; upstreams: Pick<Config, 'providers' | 'routes'> }> {
   const simulator = await startSimulator({ port });
-  const { twilio, vonage } = simulatorCredentials;
+  const { smpp, ...http } = simulatorCredentials;
   // The simulator keeps no upstream's rate limit.
   const pace = { timeoutMs: 10_000, ratePerSecond: 100_000, concurrency: 512 };
-  const providers = {
-    twilio: { baseUrl: `${simulator.url}/twilio`, ...pace, ...twilio },
-    vonage: { baseUrl: `${simulator.url}/vonage`, ...pace, ...vonage },
-  };
+  const settings = Object.fromEntries(
+    Object.entries(http).map(([name, credentials]) => [
+      name,
+      { baseUrl: `${simulator.url}/${name}`, ...pace, ...credentials },
+    ]),
+  );
+  const bind = { host: '127.0.0.1', port: simulator.smppPort, window: 100, ...smpp };
   const route = {
     id: 1,
     name: 'everywhere',
     match: { prefixes: [], senderTypes: [] },
-    providers: ['twilio' as const, 'vonage' as const],
+    providers: [...providerNames],
     rates: new Map<string, number>(),
   };
-  return { simulator, upstreams: { providers, routes: [route] } };
+  return { simulator, upstreams: { providers: readProvidersSettings({ ...settings, smpp: bind }), routes: [route] } };
+}
+
+/** Does what a customer does in an upstream's dashboard: tells the simulator where one that takes no callback URL must report. */
+async function setAccountCallbacks(app: RunningApp, simulatorUrl: string): Promise<void> {
+  const response = await fetch(`${simulatorUrl}/control/providers/africastalking`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ callbackUrl: app.accountReceiptsUrlOf('africastalking') }),
+  });
+  if (!response.ok) throw new Error(`the simulator refused its callback URL: ${await response.text()}`);
 }
 
 /** The demo account on the first start, the same account and key on every later one. */
@@ -60,6 +74,7 @@ export async function seedQuickstart(
     simulatorUrl,
   }: { dataDir: string; clock: Clock; operatorToken: string; simulatorUrl: string },
 ): Promise<Quickstart> {
+  await setAccountCallbacks(app, simulatorUrl);
   const file = path.join(dataDir, 'quickstart.json');
   const known = await readKnown(app, file);
   const { apiKey, accountId } = known ?? (await createDemoAccount(app, clock));

@@ -88,7 +88,7 @@ describe('the settings of providers', () => {
 describe('the providers', () => {
   it('are those that are configured, in the order of the API', async () => {
     const reversed = Object.fromEntries(Object.entries(all).toReversed());
-    const providers = createProviders(withDefaults(reversed), { clock: { now: () => 0 } });
+    const providers = createProviders(withDefaults(reversed), { clock: { now: () => 0 }, random: () => 0.5 });
     expect([...providers.keys()]).toEqual(Object.keys(all));
     for (const [name, provider] of providers) {
       expect(provider.name).toBe(name);
@@ -97,6 +97,6 @@ describe('the providers', () => {
   });
 
   it('are none where none is configured', () => {
-    expect(createProviders({}, { clock: { now: () => 0 } })).toEqual(new Map());
+    expect(createProviders({}, { clock: { now: () => 0 }, random: () => 0.5 })).toEqual(new Map());
   });
 });

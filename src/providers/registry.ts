@@ -6,11 +6,20 @@ import { createMessagebirdProvider, messagebirdSettingsSchema } from './messageb
 import { createPlivoProvider, plivoSettingsSchema } from './plivo.ts';
 import { providerNames, type Provider, type ProviderName } from './provider.ts';
 import { createSinchProvider, sinchSettingsSchema } from './sinch.ts';
+import type { BindNotice } from './smpp/bind.ts';
+import { smppSettingsSchema } from './smpp/settings.ts';
+import { createSmppProvider } from './smpp/smpp.ts';
 import { createTelnyxProvider, telnyxSettingsSchema } from './telnyx.ts';
 import { createTwilioProvider, twilioSettingsSchema } from './twilio.ts';
 import { createVonageProvider, vonageSettingsSchema } from './vonage.ts';
 
-export type ProviderDependencies = { clock: Clock };
+export type ProviderDependencies = {
+  clock: Clock;
+  /** Numbers from 0 up to, not including, 1. */
+  random: () => number;
+  /** Told of every SMPP bind that stands and every one that failed. */
+  onNotice?: (notice: BindNotice) => void;
+};
 
 type Adapter<Schema extends TSchema = TSchema> = {
   settingsSchema: Schema;
@@ -35,6 +44,8 @@ const adapters = {
   telnyx: { settingsSchema: telnyxSettingsSchema, create: createTelnyxProvider, defaultRatePerSecond: 50 },
   messagebird: { settingsSchema: messagebirdSettingsSchema, create: createMessagebirdProvider },
   africastalking: { settingsSchema: africastalkingSettingsSchema, create: createAfricastalkingProvider },
+  // Keeps to its contract's rate by itself, in parts a second.
+  smpp: { settingsSchema: smppSettingsSchema, create: createSmppProvider },
 } satisfies Partial<Record<ProviderName, Adapter>>;
 
 const defaultConcurrency = 128;
@@ -101,7 +112,7 @@ export function paceOf(
   const settingsOf: Partial<Record<ProviderName, Static<typeof paceSchema>>> = settings;
   const { ratePerSecond, concurrency } = settingsOf[name] ?? {};
   return {
-    ratePerSecond: ratePerSecond ?? adapterOf[name]?.defaultRatePerSecond,
+    ratePerSecond: name === 'smpp' ? undefined : (ratePerSecond ?? adapterOf[name]?.defaultRatePerSecond),
     concurrencyMax: concurrency ?? defaultConcurrency,
   };
 }

@@ -52,7 +52,7 @@ export class ReceiptDesk {
   }
 
   /** Resolves once the receipt is committed or parked. */
-  async settleByRef(provider: ProviderName, receipt: Receipt, urlRef: Ref, raw: string): Promise<void> {
+  async settleByRef(provider: ProviderName, receipt: Receipt, urlRef: Ref | undefined, raw: string): Promise<void> {
     this.#deps.metrics.receipt(provider, receipt.state);
     const ref = receipt.ref === undefined ? urlRef : decodeRef(receipt.ref, this.#deps.refKey);
     const isKnown = ref !== undefined && (await this.#settle(provider, receipt, ref, raw)) !== undefined;

@@ -1,10 +1,11 @@
-import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto';
+import { timingSafeEqual, type KeyObject } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../http/app.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Metrics } from '../lib/metrics.ts';
 import type { Provider, ProviderName, Receipt } from '../providers/provider.ts';
+import { accountTokenOf } from './account-token.ts';
 import type { ReceiptDesk } from './desk.ts';
 import { decodeRef } from './ref.ts';
 
@@ -20,11 +21,6 @@ export type ReceiptDeps = {
 const receiptBytesMax = 256 * 1024;
 /** Longer receipts are kept cut: they are for people to read. */
 const rawLengthMax = 4_096;
-
-/** The last part of the one receipts URL of an upstream that takes none per message: a keyed MAC of its name, as unguessable as a ref. */
-export function accountTokenOf(provider: ProviderName, refKey: KeyObject): string {
-  return createHmac('sha256', refKey).update(`receipts of ${provider}`).digest().subarray(0, 20).toString('base64url');
-}
 
 /**
  * Where upstreams report: verify → read → settle, and answer only after the commit. A ref that is not ours is a 404 and a wrong signature
@@ -67,7 +63,7 @@ async function receive(request: FastifyRequest, provider: Provider, token: strin
     .slice(0, rawLengthMax);
   await Promise.all(
     receipts.map((receipt) =>
-      ref === undefined
+      ref === undefined && receipt.ref === undefined
         ? deps.receiptDesk.settleById(name, {
             ...receipt,
             candidates: [{ id: receipt.providerMessageId, certain: true }],
