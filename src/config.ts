@@ -181,7 +181,7 @@ function readConfigFile(
   };
   let document: unknown;
   try {
-    document = parseYaml(substitute(readFile(file), env, problems));
+    document = substitute(parseYaml(readFile(file)), env, problems);
   } catch (error) {
     problems.push(`HELIOGRAPH_CONFIG: ${file}: ${error instanceof Error ? error.message : String(error)}`);
     return empty;
@@ -212,13 +212,19 @@ export function readProvidersSettings(settings: unknown): ProvidersSettings {
   );
 }
 
-/** `${NAME}` stands for a variable of the environment, so that secrets stay out of the file. */
-function substitute(text: string, env: Environment, problems: string[]): string {
-  return text.replaceAll(/\$\{([A-Z_][A-Z0-9_]*)\}/g, (_match, name: string) => {
-    const value = env[name];
-    if (value === undefined)
+/** `${NAME}` in a value stands for a variable of the environment, so that secrets stay out of the file. */
+function substitute(value: unknown, env: Environment, problems: string[]): unknown {
+  if (Array.isArray(value)) return value.map((item) => substitute(item, env, problems));
+  if (value !== null && typeof value === 'object') {
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, substitute(inner, env, problems)]));
+  }
+  if (typeof value !== 'string') return value;
+  return value.replaceAll(/\$\{([A-Z_][A-Z0-9_]*)\}/g, (_match, name: string) => {
+    const given = env[name];
+    if (given === undefined) {
       problems.push(`the configuration file refers to \${${name}}, which is not set in the environment`);
-    return JSON.stringify(value ?? '').slice(1, -1);
+    }
+    return given ?? '';
   });
 }
 
