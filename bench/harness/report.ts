@@ -74,9 +74,12 @@ export function printTable(rows: readonly Row[]): void {
   }
 }
 
+function percent(share: number): string {
+  return (share * 100).toFixed(1);
+}
+
 /** Where the service and the database spent their time. */
 export function printProfile(profile: Profile, statements: readonly Statement[], messages: number): void {
-  const percent = (share: number): string => (share * 100).toFixed(1);
   print('', '  Service, by part, with what it calls of Node');
   printTable(profile.parts.map(({ name, share }) => ({ part: name, '%': percent(share) })));
   print('', '  Service, by function, without what it calls');
@@ -89,7 +92,7 @@ export function printProfile(profile: Profile, statements: readonly Statement[],
   printTable(
     statements.slice(0, 25).map(({ text, calls, rows, totalMs }) => ({
       statement: text.replaceAll(/\s+/g, ' ').slice(0, 90),
-      '%': ((totalMs / total) * 100).toFixed(1),
+      '%': percent(totalMs / total),
       calls: integer(calls),
       'calls/message': (calls / messages).toFixed(4),
       'rows/call': (rows / calls).toFixed(1),
