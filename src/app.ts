@@ -203,7 +203,7 @@ function startWorkers(
     }),
     start('housekeeping', 3_600_000, async () => {
       await ensurePartitions(pool, clock.now());
-      deliverer.skipOrphaned();
+      await deliverer.skipOrphaned();
       await deletePastKeyUsage(pool, clock.now());
       await deleteOldProviderRefs(pool, firstIdAt(clock.now() - providerRefsKeptMs), 10_000);
       return (await deleteExpiredKeys(pool, clock.now(), 10_000)) === 10_000 ? 'more' : 'done';

@@ -58,7 +58,7 @@ function render(name: string, own: Described, isRequired: boolean, place: string
   if (sample !== undefined) return `\n${about}${key}:${sample.startsWith('\n') ? '' : ' '}${sample}\n`;
   if (schema.properties !== undefined && Object.keys(schema.properties).length > 0) {
     const isOff = !isRequired && place.length > 1 && schema.default === undefined;
-    const body = renderAll(schema as Described, [...place, key]);
+    const body = renderAll(schema, [...place, key]);
     const text = `${indent}${key}:\n${body}`;
     return `${place.length < 2 ? '\n' : ''}${about}${isOff ? commentOut(text) : text}`;
   }
@@ -89,5 +89,5 @@ function renderAll(schema: Described, place: string[]): string {
 
 /** `heliograph.example.yaml`, made from the schema that checks the configuration. */
 export function renderConfigExample(): string {
-  return opening + renderAll(configFileSchema as unknown as Described, []);
+  return opening + renderAll(configFileSchema, []);
 }
