@@ -208,6 +208,14 @@ describe('a long message', () => {
     expect(await journalledTexts()).toEqual(['One ', 'One ', 'One ', 'Same number, ', 'One two']);
   });
 
+  it('has forgotten its first parts after a reset', async () => {
+    const [first = {}, second = {}] = inParts([gsm('One '), gsm('two')], udh8);
+    await client.submit(first);
+    await postControl(simulator.url, '/reset');
+    await client.submit(second);
+    expect(await journalledTexts()).toEqual(['two']);
+  });
+
   it.each<[string, string, number]>([
     ['006', 'unavailable', 0x08],
     ['002', 'invalid_recipient', 0x0b],

@@ -7,9 +7,9 @@ import { smpp } from './smpp.ts';
 import { telnyx } from './telnyx.ts';
 import { twilio } from './twilio.ts';
 import { vonage } from './vonage.ts';
-import type { Wire } from './wire.ts';
+import type { HttpWire, Wire } from './wire.ts';
 
-export const wires: readonly Wire[] = [
+export const httpWires: readonly HttpWire[] = [
   twilio,
   vonage,
   infobip,
@@ -18,8 +18,9 @@ export const wires: readonly Wire[] = [
   telnyx,
   messagebird,
   africastalking,
-  smpp,
 ];
+
+export const wires: readonly Wire[] = [...httpWires, smpp];
 
 /** The next provider of a chain. */
 export function wireAfter(wire: Wire): Wire {

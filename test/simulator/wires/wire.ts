@@ -38,6 +38,7 @@ export type Wire = {
 };
 
 export type HttpWire = Wire & {
+  request: HttpDialect['request'];
   send(simulatorUrl: string, sms: Sms & { callbackUrl?: string }, signal?: AbortSignal): Promise<Answer>;
 };
 
@@ -69,6 +70,7 @@ export function httpWire(dialect: HttpDialect): HttpWire {
 
   return {
     provider,
+    request: (sms) => dialect.request(sms),
     send,
 
     async connect(simulator, beforeAnswer = () => Promise.resolve()) {
