@@ -131,7 +131,7 @@ function readAnswer(answer: HttpAnswer, clock: Clock): SendResult {
 function rowOf(code: string, parameter: unknown): ErrorRow | undefined {
   const row = messagebirdErrors.get(code);
   if (row?.class !== 'invalid_content') return row;
-  if (parameter === 'recipients') return { ...row, class: 'invalid_recipient' };
+  if (parameter === 'recipients' || parameter === 'recipient') return { ...row, class: 'invalid_recipient' };
   return parameter === 'originator' ? { ...row, class: 'invalid_sender' } : row;
 }
 
