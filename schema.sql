@@ -113,6 +113,12 @@ CREATE TABLE idempotency_keys (
   CONSTRAINT idempotency_keys_pkey PRIMARY KEY (account_id, key)
 );
 
+CREATE TABLE kept (
+  table_name text NOT NULL,
+  since timestamp with time zone NOT NULL,
+  CONSTRAINT kept_pkey PRIMARY KEY (table_name)
+);
+
 CREATE TABLE key_usage (
   account_id uuid NOT NULL,
   key_id uuid NOT NULL,
@@ -136,6 +142,15 @@ CREATE TABLE ledger_entries (
   CONSTRAINT ledger_entries_check CHECK (((kind = 'adjustment'::text) OR ((kind = 'charge'::text) = (amount_micros < 0)) OR (amount_micros = 0))),
   CONSTRAINT ledger_entries_kind_check CHECK ((kind = ANY (ARRAY['top_up'::text, 'charge'::text, 'refund'::text, 'adjustment'::text])))
 );
+
+CREATE TABLE look_ups (
+  account_id uuid NOT NULL,
+  hour timestamp with time zone NOT NULL,
+  round smallint NOT NULL,
+  places jsonb NOT NULL,
+  CONSTRAINT look_ups_pkey PRIMARY KEY (account_id, hour),
+  CONSTRAINT look_ups_round_check CHECK ((round >= 1))
+) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
 
 CREATE TABLE messages (
   account_id uuid NOT NULL,
