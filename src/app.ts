@@ -10,6 +10,7 @@ import { ensurePartitions } from './db/partitions.ts';
 import { createPool, type Pool } from './db/pool.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import { createOutcomes } from './dispatch/outcome.ts';
+import { RecentAttemptCounts } from './dispatch/recent-attempts.ts';
 import { leaseMsFor } from './dispatch/send.ts';
 import { sweep } from './dispatch/sweeper.ts';
 import { connectRequestCounter, createRequestCounter, type RequestCounter } from './http/request-counter.ts';
@@ -141,6 +142,8 @@ function buildPipeline(
   stops.defer(async () => void (await Promise.all([...providers.values()].map((provider) => provider.close()))));
   const attemptTimeoutMs = Math.max(10_000, ...Object.values(config.providers).map(({ timeoutMs }) => timeoutMs));
   const refKey = createSecretKey(deriveKey(secretKey, 'receipt refs'));
+  const paceOfProvider = (provider: ProviderName) => paceOf(config.providers, provider);
+  const recentAttempts = new RecentAttemptCounts(clock);
   const dispatcher = new Dispatcher({
     pool,
     clock,
@@ -150,8 +153,11 @@ function buildPipeline(
     attemptTimeoutMs,
     onTimeout: config.onTimeout,
     concurrency: { single: 512, bulk: 128 },
-    paceOf: (provider) => paceOf(config.providers, provider),
-    onAttempt: (provider, result, latencyMs) => metrics.attempt(provider, result, latencyMs),
+    paceOf: paceOfProvider,
+    onAttempt: (provider, result, latencyMs) => {
+      metrics.attempt(provider, result, latencyMs);
+      recentAttempts.note(provider, result, latencyMs);
+    },
     refOf: (message, attempt) => encodeRef({ accountId: message.account_id, messageId: message.id, attempt }, refKey),
     callbackUrlOf: (provider, ref) => `${publicUrl()}/receipts/${provider}/${ref}`,
   });
@@ -172,6 +178,8 @@ function buildPipeline(
     guard,
     webhookSecretKey,
     providers,
+    paceOf: paceOfProvider,
+    recentAttempts,
     refKey,
   };
 }
@@ -237,6 +245,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     trustedProxies: config.trustedProxies,
     callers: new Callers(pool, notices),
     keyUses,
+    notices,
     requestCounter: openRequestCounter(options, starting),
     metrics,
     operatorToken: options.operatorToken,

@@ -11,6 +11,7 @@ import { createRateLimit } from './http/rate-limit.ts';
 import type { RequestCounter } from './http/request-counter.ts';
 import { messageRoutes, type MessageRouteDeps } from './messages/routes.ts';
 import { healthRoutes, type HealthDeps } from './operator/health-routes.ts';
+import { operatorRoutes, type OperatorDeps } from './operator/routes.ts';
 import { receiptRoutes, type ReceiptDeps } from './receipts/routes.ts';
 import { senderRoutes } from './senders/routes.ts';
 import { version } from './version.ts';
@@ -18,6 +19,7 @@ import { webhookRoutes, type WebhookRouteDeps } from './webhooks/routes.ts';
 
 export type ServerDeps = FastifyDeps &
   HealthDeps &
+  OperatorDeps &
   MessageRouteDeps &
   ReceiptDeps &
   KeyRouteDeps &
@@ -41,6 +43,7 @@ export async function createServer(deps: ServerDeps): Promise<App> {
 
   healthRoutes(app, deps);
   receiptRoutes(app, deps);
+  await operatorRoutes(app, deps);
 
   app.register(
     async (scope) => {

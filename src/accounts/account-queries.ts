@@ -46,3 +46,47 @@ export async function insertAccount(db: Db, account: Omit<AccountRow, 'balance_m
     ],
   });
 }
+
+/** `search` is a part of an email, a name or a company name, whatever its case; null for all. */
+export type AccountFilter = { status: AccountRow['status'] | null; search: string | null };
+
+const matchesFilter = `($1::text IS NULL OR status = $1)
+             AND ($2::text IS NULL OR position(lower($2) IN lower(email || chr(10) || name || chr(10) || company_name)) > 0)`;
+
+export async function countAccounts(db: Db, { status, search }: AccountFilter): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
+    name: 'count_accounts',
+    text: `SELECT count(*) FROM accounts WHERE ${matchesFilter}`,
+    values: [status, search],
+  });
+  return rows[0]?.count ?? 0;
+}
+
+/** Accounts, newest first. */
+export async function pageAccounts(
+  db: Db,
+  { status, search }: AccountFilter,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<AccountRow[]> {
+  const { rows } = await db.query<AccountRow>({
+    name: 'page_accounts',
+    text: `SELECT * FROM accounts WHERE ${matchesFilter} ORDER BY account_id DESC OFFSET $3 LIMIT $4`,
+    values: [status, search, offset, limit],
+  });
+  return rows;
+}
+
+/** Undefined where the account is in none of the states `from`, or not there. */
+export async function moveAccount(
+  db: Db,
+  accountId: string,
+  from: ReadonlyArray<AccountRow['status']>,
+  status: AccountRow['status'],
+): Promise<AccountRow | undefined> {
+  const { rows } = await db.query<AccountRow>({
+    name: 'move_account',
+    text: 'UPDATE accounts SET status = $3 WHERE account_id = $1 AND status = ANY ($2) RETURNING *',
+    values: [accountId, from, status],
+  });
+  return rows[0];
+}

@@ -10,12 +10,9 @@ import { grantKey } from './key-grant.ts';
 import { listKeys } from './key-queries.ts';
 import { createdKeySchema, createKeyBodySchema, keySchema, showKey } from './key-schema.ts';
 import type { KeyUses } from './key-uses.ts';
-import { createKeyFor, revokeKey, usableKeysMax } from './keys.ts';
+import { createKeyFor, listedKeysMax, revokeKey } from './keys.ts';
 
 export type KeyRouteDeps = { pool: Pool; clock: Clock; ids: IdSource; callers: Callers; keyUses: KeyUses };
-
-/** All that are usable, and at least as many that no longer are. */
-const listedKeysMax = 2 * usableKeysMax;
 
 /** API keys of the caller's account (spec: Endpoints → API keys). */
 export function keyRoutes(app: App, deps: KeyRouteDeps): void {

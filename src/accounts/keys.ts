@@ -21,6 +21,8 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 
 /** So many usable keys an account may have. */
 export const usableKeysMax = 100;
+/** A list of keys shows all that are usable, and at least as many that no longer are. */
+export const listedKeysMax = 2 * usableKeysMax;
 
 /** `ds_live_` and 40 characters of base62: 238 bits from the system's random source. */
 export function generateKey(): string {
@@ -67,16 +69,15 @@ export async function createKey(
   return { key: { ...key, is_active: true, last_used_at: null }, plainKey };
 }
 
-/** Makes a key on behalf of another one, unless that one is revoked first. */
+/** Makes a key on behalf of another one, unless that one is revoked first; on the operator's behalf where `keyId` is null. */
 export function createKeyFor(
-  caller: Caller,
+  { accountId, keyId }: { accountId: string; keyId: string | null },
   settings: KeySettings,
   deps: { pool: Pool; ids: IdSource; clock: Clock },
 ): Promise<{ key: KeyRow; plainKey: string }> {
-  const { accountId, keyId } = caller;
   return transaction(deps.pool, async (db) => {
     await lockKeys(db, accountId);
-    if (!(await lockActiveKey(db, accountId, keyId))) {
+    if (keyId !== null && !(await lockActiveKey(db, accountId, keyId))) {
       throw new ApiError('unauthorized', 'This API key was revoked. Use an active key.');
     }
     if ((await countUsableKeys(db, accountId, new Date(deps.clock.now()))) >= usableKeysMax) {
@@ -93,8 +94,11 @@ export function createKeyFor(
  * Revokes a key of the caller's account and tells every process. A key that is revoked already stays so. Throws `not_found`, or `forbidden`
  * where the key may do what the caller may not.
  */
-export function revokeKey(caller: Caller, keyId: string, pool: Pool): Promise<void> {
-  const { accountId, permissions } = caller;
+export function revokeKey(
+  { accountId, permissions }: Pick<Caller, 'accountId' | 'permissions'>,
+  keyId: string,
+  pool: Pool,
+): Promise<void> {
   return transaction(pool, async (db) => {
     const key = await findKey(db, accountId, keyId);
     if (key === undefined) throw new ApiError('not_found', 'There is no such API key.', { param: 'id' });

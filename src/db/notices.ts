@@ -37,6 +37,11 @@ export class Notices {
     return () => void listeners.delete(listener);
   }
 
+  /** Tells the listeners of this process at once: a published notice reaches them too, but perhaps after the caller has its answer. */
+  tell(topic: NoticeTopic, id: string): void {
+    for (const listener of this.#listeners.get(topic) ?? []) listener(id);
+  }
+
   /** Resolves once the first connection listens. */
   async start(): Promise<void> {
     const { lost } = await this.#listen();
@@ -80,17 +85,14 @@ export class Notices {
       client.on('error', () => resolve());
       client.on('end', () => resolve());
     });
-    client.on('notification', ({ payload }) => this.#tell(payload ?? ''));
+    client.on('notification', ({ payload = '' }) => {
+      const separator = payload.indexOf(':');
+      this.tell(payload.slice(0, separator) as NoticeTopic, payload.slice(separator + 1));
+    });
     this.#client = client;
     await client.connect();
     await client.query(`LISTEN ${channel}`);
     return { lost };
-  }
-
-  #tell(payload: string): void {
-    const separator = payload.indexOf(':');
-    const topic = payload.slice(0, separator) as NoticeTopic;
-    for (const listener of this.#listeners.get(topic) ?? []) listener(payload.slice(separator + 1));
   }
 
   #tellAll(): void {

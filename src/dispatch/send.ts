@@ -36,7 +36,7 @@ export type ChainDeps = {
   onTimeout: 'next' | 'stop';
   refOf: (message: MessageRow, attempt: number) => string;
   callbackUrlOf: (provider: ProviderName, ref: string) => string;
-  onAttempt?: (provider: ProviderName, result: AttemptRecord['result'], latencyMs: number) => void;
+  onAttempt?: (provider: ProviderName, result: SendResult['outcome'], latencyMs: number) => void;
 };
 
 /** A message older than this is not sent any more: a one-time code of ten minutes ago helps nobody. */

@@ -14,6 +14,8 @@ export type OpenApiOptions = {
   /** Where the document is served, and the function on the instance that makes it. */
   path: string;
   decorator: 'publicApi' | 'operatorApi';
+  /** The statuses of errors the routes may answer with, and what each means; unless they are those of the public API. */
+  errors?: Record<number, string>;
 };
 
 declare module 'fastify' {
@@ -23,7 +25,7 @@ declare module 'fastify' {
   }
 }
 
-const errorDescriptions: Record<number, string> = {
+const publicErrors: Record<number, string> = {
   400: 'The request is not valid; `error.param` names what to mend.',
   401: 'The key is missing, unknown, revoked or expired.',
   402: 'The balance does not cover the message.',
@@ -48,12 +50,11 @@ function errorStatusesOf({ method, schema, config }: RouteOptions): number[] {
 }
 
 /** Gives each API route the errors it may answer with, for the document and the serializer alike. */
-function addErrors(route: RouteOptions, prefix: string): void {
+function addErrors(route: RouteOptions, { prefix, errors: meanings = publicErrors }: OpenApiOptions): void {
   if (!route.url.startsWith(prefix) || route.schema?.response === undefined) return;
-  const errors = errorStatusesOf(route).map((status) => [
-    status,
-    { description: errorDescriptions[status], ...errorEnvelopeSchema },
-  ]);
+  const errors = errorStatusesOf(route)
+    .filter((status) => status in meanings)
+    .map((status) => [status, { description: meanings[status], ...errorEnvelopeSchema }]);
   route.schema.response = { ...(route.schema.response as object), ...Object.fromEntries(errors) };
 }
 
@@ -89,7 +90,7 @@ function nameComponents(document: { [key: string]: Json }): { [key: string]: Jso
 /** An OpenAPI 3.1 document made from the schemas of the routes registered after this, and served beside them. */
 export async function registerOpenApi(app: App, options: OpenApiOptions): Promise<void> {
   const { prefix, title, description, version, bearer, path, decorator } = options;
-  app.addHook('onRoute', (route) => addErrors(route, prefix));
+  app.addHook('onRoute', (route) => addErrors(route, options));
   await app.register(swagger, {
     decorator,
     openapi: {

@@ -78,7 +78,13 @@ export async function recordRefunds(
   return rows;
 }
 
-/** A top-up or an adjustment by the operator; the balance moves in the same statement and never below zero (CHECK). */
+/** The largest balance whose micro-units are exact in a JSON number. */
+const balanceMicrosMax = Number.MAX_SAFE_INTEGER;
+
+/**
+ * A top-up or an adjustment by the operator; the balance moves in the same statement. Returns the balance after it; undefined where there is
+ * no such account, or its balance would fall below zero or grow beyond what can be told.
+ */
 export async function recordTransfer(
   db: Db,
   entry: {
@@ -89,16 +95,39 @@ export async function recordTransfer(
     note: string;
     atMs: number;
   },
-): Promise<void> {
-  await db.query({
+): Promise<number | undefined> {
+  const { rows } = await db.query<{ balance_micros: number }>({
     name: 'record_transfer',
     text: `WITH moved AS (
-             UPDATE accounts SET balance_micros = balance_micros + $4 WHERE account_id = $1 RETURNING account_id
+             UPDATE accounts SET balance_micros = balance_micros + $4
+             WHERE account_id = $1 AND balance_micros + $4 BETWEEN 0 AND $7::bigint
+             RETURNING account_id, balance_micros
+           ), recorded AS (
+             INSERT INTO ledger_entries (account_id, id, kind, amount_micros, note, created_at)
+             SELECT account_id, $2, $3, $4, $5, to_timestamp($6::float8 / 1000) FROM moved
            )
-           INSERT INTO ledger_entries (account_id, id, kind, amount_micros, note, created_at)
-           SELECT account_id, $2, $3, $4, $5, to_timestamp($6::float8 / 1000) FROM moved`,
-    values: [entry.accountId, entry.id, entry.kind, entry.amountMicros, entry.note, entry.atMs],
+           SELECT balance_micros FROM moved`,
+    values: [entry.accountId, entry.id, entry.kind, entry.amountMicros, entry.note, entry.atMs, balanceMicrosMax],
   });
+  return rows[0]?.balance_micros;
+}
+
+export type LedgerEntry = {
+  kind: 'top_up' | 'charge' | 'refund' | 'adjustment';
+  amountMicros: number;
+  note: string | null;
+  createdAt: Date;
+};
+
+/** What a message was charged and given back. */
+export async function readMessageEntries(db: Db, accountId: string, messageId: string): Promise<LedgerEntry[]> {
+  const { rows } = await db.query<LedgerEntry>({
+    name: 'read_message_entries',
+    text: `SELECT kind, amount_micros AS "amountMicros", note, created_at AS "createdAt"
+           FROM ledger_entries WHERE account_id = $1 AND id = $2 ORDER BY kind`,
+    values: [accountId, messageId],
+  });
+  return rows;
 }
 
 /** Sums amounts by account, in the order of the account ids, as the balance statements want them. */

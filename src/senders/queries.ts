@@ -88,6 +88,68 @@ export async function findSender(db: Db, accountId: string, id: string): Promise
   return rows[0];
 }
 
+export type SenderFilter = { status: SenderStatus | null; accountId: string | null };
+
+/** Literals, so that the planner knows the index of pending senders when it sees its condition. */
+function conditionOf({ status, accountId }: SenderFilter): { kind: string; where: string } {
+  return {
+    kind: `${status ?? 'any'} ${accountId === null ? 'of all' : 'of one'}`,
+    where: `${accountId === null ? '$1::uuid IS NULL' : 'account_id = $1'} AND ${status === null ? 'true' : `status = '${status}'`}`,
+  };
+}
+
+/** Senders of one account or of all. */
+export async function countSendersWhere(db: Db, filter: SenderFilter): Promise<number> {
+  const { kind, where } = conditionOf(filter);
+  const { rows } = await db.query<{ count: number }>({
+    name: `count_senders ${kind}`,
+    text: `SELECT count(*) FROM senders WHERE ${where}`,
+    values: [filter.accountId],
+  });
+  return rows[0]?.count ?? 0;
+}
+
+/** Senders of one account or of all, newest first. */
+export async function pageSendersWhere(
+  db: Db,
+  filter: SenderFilter,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<SenderRow[]> {
+  const { kind, where } = conditionOf(filter);
+  const { rows } = await db.query<SenderRow>({
+    name: `page_senders ${kind}`,
+    text: `SELECT * FROM senders WHERE ${where} ORDER BY id DESC OFFSET $2 LIMIT $3`,
+    values: [filter.accountId, offset, limit],
+  });
+  return rows;
+}
+
+/** The sender of this id, whosever it is. */
+export async function findAnySender(db: Db, id: string): Promise<SenderRow | undefined> {
+  const { rows } = await db.query<SenderRow>({
+    name: 'find_any_sender',
+    text: 'SELECT * FROM senders WHERE id = $1',
+    values: [id],
+  });
+  return rows[0];
+}
+
+/** Undefined where the sender is in none of the states `from`. `approvedAt` null leaves the time of its approval as it is. */
+export async function moveSender(
+  db: Db,
+  { accountId, id }: { accountId: string; id: string },
+  from: readonly SenderStatus[],
+  to: { status: SenderStatus; approvedAt: Date | null },
+): Promise<SenderRow | undefined> {
+  const { rows } = await db.query<SenderRow>({
+    name: 'move_sender',
+    text: `UPDATE senders SET status = $4, approved_at = coalesce($5, approved_at)
+           WHERE account_id = $1 AND id = $2 AND status = ANY ($3) RETURNING *`,
+    values: [accountId, id, from, to.status, to.approvedAt],
+  });
+  return rows[0];
+}
+
 function valuesOf(sender: SenderRow): unknown[] {
   return [
     sender.account_id,

@@ -16,7 +16,7 @@ export type EndpointRow = {
   created_at: Date;
 };
 
-const endpointColumns =
+export const endpointColumns =
   'id, url, description, events, is_active, failure_count, last_success_at, last_failure_at, disabled_at, created_at';
 
 export type NewEndpoint = EndpointKey & {

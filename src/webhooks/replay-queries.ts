@@ -10,23 +10,57 @@ export type DeliveryRow = {
   message_id: string;
   status: DeliveryStatus;
   attempts: AttemptRecord[];
+  /** When the next attempt comes, or one that runs now is given up; null where none does. */
+  next_attempt_at: Date | null;
 };
 
-/** Deliveries of an account that have had a result, newest event first, of events older than `beforeEventId`. */
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** Literals, so that the planner knows the index of what did not succeed when it sees its condition. */
+const conditionOf: Record<DeliveryStatus | 'any', string> = {
+  any: 'true',
+  succeeded: `d.status = 'succeeded'`,
+  pending: `d.status <> 'succeeded' AND d.status = 'pending'`,
+  abandoned: `d.status <> 'succeeded' AND d.status = 'abandoned'`,
+  skipped: `d.status <> 'succeeded' AND d.status = 'skipped'`,
+};
+
+/** Deliveries to an endpoint that have had a result, newest event first, of events older than `beforeEventId`. */
 export async function listDeliveries(
   db: Db,
-  filter: { accountId: string; endpointId?: string; status?: DeliveryStatus; beforeEventId?: string; limit: number },
+  { accountId, endpointId }: EndpointKey,
+  { status, beforeEventId, limit }: { status?: DeliveryStatus; beforeEventId?: string; limit: number },
 ): Promise<DeliveryRow[]> {
-  const { accountId, endpointId, status, beforeEventId, limit } = filter;
+  const kind = status ?? 'any';
   const { rows } = await db.query<DeliveryRow>({
-    name: 'list_deliveries',
-    text: `SELECT account_id, event_id, endpoint_id, message_id, status, attempts
-           FROM deliveries
-           WHERE account_id = $1 AND event_id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-             AND ($3::uuid IS NULL OR endpoint_id = $3) AND ($4::text IS NULL OR status = $4)
-           ORDER BY event_id DESC, endpoint_id DESC
-           LIMIT $5`,
-    values: [accountId, beforeEventId ?? null, endpointId ?? null, status ?? null, limit],
+    name: `list_deliveries ${kind}`,
+    text: `SELECT d.account_id, d.event_id, d.endpoint_id, d.message_id, d.status, d.attempts, q.due_at AS next_attempt_at
+           FROM (SELECT * FROM deliveries d
+                 WHERE d.account_id = $1 AND d.endpoint_id = $2 AND d.event_id < $3 AND ${conditionOf[kind]}
+                 ORDER BY d.event_id DESC LIMIT $4) d
+           LEFT JOIN delivery_queue q ON q.account_id = d.account_id AND q.event_id = d.event_id AND q.endpoint_id = d.endpoint_id
+           ORDER BY d.event_id DESC`,
+    values: [accountId, endpointId, beforeEventId ?? lastId, limit],
+  });
+  return rows;
+}
+
+/** What became of events at the endpoints they were for, those included that wait for their first attempt. */
+export async function readDeliveriesOf(
+  db: Db,
+  accountId: string,
+  eventIds: readonly string[],
+): Promise<Array<DeliveryRow & { url: string | null }>> {
+  const { rows } = await db.query<DeliveryRow & { url: string | null }>({
+    name: 'read_deliveries_of_events',
+    text: `SELECT account_id, event_id, endpoint_id, coalesce(d.message_id, q.message_id) AS message_id, coalesce(d.status, 'pending') AS status,
+             coalesce(d.attempts, '[]') AS attempts, q.due_at AS next_attempt_at, w.url
+           FROM (SELECT * FROM deliveries WHERE account_id = $1 AND event_id = ANY ($2::uuid[])) d
+           FULL JOIN (SELECT * FROM delivery_queue WHERE account_id = $1 AND event_id = ANY ($2::uuid[])) q
+             USING (account_id, event_id, endpoint_id)
+           LEFT JOIN (SELECT id, url FROM webhook_endpoints WHERE account_id = $1) w ON w.id = endpoint_id
+           ORDER BY event_id, endpoint_id`,
+    values: [accountId, eventIds],
   });
   return rows;
 }

@@ -1,0 +1,209 @@
+import { Type, type Static } from 'typebox';
+import type { AccountRow } from '../accounts/account-queries.ts';
+import {
+  changeAccount,
+  createAccount,
+  findAccount,
+  listAccounts,
+  type AccountChange,
+  type NewAccount,
+} from '../accounts/administer.ts';
+import { accountSchema, showAccount } from '../accounts/schema.ts';
+import type { Notices } from '../db/notices.ts';
+import type { Pool } from '../db/pool.ts';
+import { microsToNumber } from '../events/message-view.ts';
+import type { App } from '../http/app.ts';
+import { envelope, envelopeSchema, listEnvelope, listEnvelopeSchema } from '../http/envelope.ts';
+import { offsetOf, pageQuery, paginationOf } from '../http/pagination.ts';
+import { amountMax, transfer } from '../ledger/transfer.ts';
+import { formatTime, type Clock } from '../lib/clock.ts';
+import { ApiError } from '../lib/errors.ts';
+import { fromPublicId, toPublicId, type IdSource } from '../lib/ids.ts';
+import { idParams, text, time, words } from './fields.ts';
+
+export type AccountRouteDeps = { pool: Pool; clock: Clock; ids: IdSource; notices: Notices };
+
+const createBodySchema = Type.Object({
+  email: text({ minLength: 3, maxLength: 254 }),
+  name: text({ minLength: 1, maxLength: 255 }),
+  company_name: Type.Optional(text({ maxLength: 255 })),
+  country: Type.Optional(text({ maxLength: 2, description: 'ISO 3166-1 alpha-2.' })),
+  currency: Type.Optional(text({ maxLength: 3, description: 'ISO 4217 code; it cannot be changed. Defaults to USD.' })),
+  kyc_verified: Type.Optional(Type.Boolean({ description: 'Defaults to false.' })),
+});
+
+const listQuerySchema = Type.Object({
+  status: Type.Optional(words(['active', 'suspended', 'closed'] as const)),
+  search: Type.Optional(text({ maxLength: 255, description: 'A part of the email, the name or the company name.' })),
+  ...pageQuery,
+});
+
+const amountSchema = Type.Number({
+  minimum: -amountMax,
+  maximum: amountMax,
+  description: "In units of the account's currency, with at most 6 decimals.",
+});
+const noteSchema = text({ minLength: 1, maxLength: 255, description: 'Why, for whoever reads the ledger.' });
+
+const transferSchema = Type.Object(
+  {
+    object: Type.Literal('transfer'),
+    account_id: Type.String(),
+    kind: words(['top_up', 'adjustment'] as const),
+    amount: Type.Number(),
+    currency: Type.String(),
+    note: Type.String(),
+    balance: Type.Number({ description: 'The balance after it.' }),
+    created_at: time,
+  },
+  { title: 'Transfer' },
+);
+
+/** Accounts, their status and their money. */
+export function operatorAccountRoutes(app: App, deps: AccountRouteDeps): void {
+  const { pool } = deps;
+
+  app.post(
+    '/accounts',
+    {
+      schema: {
+        summary: 'Create an account',
+        body: createBodySchema,
+        response: { 201: envelopeSchema(accountSchema) },
+      },
+    },
+    async (request, reply) => {
+      const account = await createAccount(readNewAccount(request.body), deps);
+      request.log.info({ account_id: toPublicId('acc', account.account_id) }, 'operator: account created');
+      return reply.status(201).send(envelope(request, showAccount(account)));
+    },
+  );
+
+  app.get(
+    '/accounts',
+    {
+      schema: {
+        summary: 'List accounts, newest first',
+        querystring: listQuerySchema,
+        response: { 200: listEnvelopeSchema(accountSchema) },
+      },
+    },
+    async (request) => {
+      const { status = null, search = null, page, limit } = request.query;
+      const { rows, total } = await listAccounts(pool, { status, search }, { offset: offsetOf(page, limit), limit });
+      return listEnvelope(request, rows.map(showAccount), paginationOf(page, limit, total));
+    },
+  );
+
+  app.get(
+    '/accounts/:id',
+    {
+      schema: { summary: 'Retrieve an account', params: idParams, response: { 200: envelopeSchema(accountSchema) } },
+    },
+    async (request) => envelope(request, showAccount(await findByPath(request.params.id, pool))),
+  );
+
+  changeRoutes(app, deps);
+  transferRoutes(app, deps);
+}
+
+function changeRoutes(app: App, { pool, notices }: AccountRouteDeps): void {
+  const summaries: Record<AccountChange, string> = {
+    suspend: 'Suspend an account: it reads, but does not send',
+    resume: 'Resume a suspended account',
+    close: 'Close an account for good: its keys are no longer accepted',
+  };
+  for (const [change, summary] of Object.entries(summaries) as Array<[AccountChange, string]>) {
+    app.post(
+      `/accounts/:id/${change}`,
+      { schema: { summary, params: idParams, response: { 200: envelopeSchema(accountSchema) } } },
+      async (request) => {
+        const accountId = fromPublicId('acc', request.params.id);
+        if (accountId === undefined) throw unknownAccount();
+        const account = await changeAccount(pool, accountId, change);
+        notices.tell('account', accountId);
+        request.log.info({ account_id: request.params.id, status: account.status }, 'operator: account changed');
+        return envelope(request, showAccount(account));
+      },
+    );
+  }
+}
+
+function transferRoutes(app: App, deps: AccountRouteDeps): void {
+  app.post(
+    '/accounts/:id/top-ups',
+    {
+      schema: {
+        summary: 'Put money on an account',
+        params: idParams,
+        body: Type.Object({ amount: amountSchema, note: Type.Optional(noteSchema) }),
+        response: { 201: envelopeSchema(transferSchema) },
+      },
+    },
+    async (request, reply) => {
+      const account = await findByPath(request.params.id, deps.pool);
+      if (account.status === 'closed') throw new ApiError('invalid_request', 'This account is closed.');
+      const { amount, note = 'top-up' } = request.body;
+      const transferred = await showTransfer(account, { kind: 'top_up', amount, note }, deps);
+      request.log.info({ account_id: request.params.id, amount }, 'operator: account topped up');
+      return reply.status(201).send(envelope(request, transferred));
+    },
+  );
+
+  app.post(
+    '/accounts/:id/adjustments',
+    {
+      schema: {
+        summary: 'Correct the balance of an account, up or down; it does not fall below zero',
+        params: idParams,
+        body: Type.Object({ amount: amountSchema, note: noteSchema }),
+        response: { 201: envelopeSchema(transferSchema) },
+      },
+    },
+    async (request, reply) => {
+      const account = await findByPath(request.params.id, deps.pool);
+      const { amount, note } = request.body;
+      const transferred = await showTransfer(account, { kind: 'adjustment', amount, note }, deps);
+      request.log.info({ account_id: request.params.id, amount }, 'operator: balance adjusted');
+      return reply.status(201).send(envelope(request, transferred));
+    },
+  );
+}
+
+async function showTransfer(
+  { account_id: accountId, currency }: AccountRow,
+  { kind, amount, note }: { kind: 'top_up' | 'adjustment'; amount: number; note: string },
+  deps: AccountRouteDeps,
+): Promise<Static<typeof transferSchema>> {
+  const { balanceMicros } = await transfer(accountId, { kind, amount, note }, deps);
+  return {
+    object: 'transfer',
+    account_id: toPublicId('acc', accountId),
+    kind,
+    amount,
+    currency,
+    note,
+    balance: microsToNumber(balanceMicros),
+    created_at: formatTime(deps.clock.now()),
+  };
+}
+
+function unknownAccount(): ApiError {
+  return new ApiError('not_found', 'There is no such account.', { param: 'id' });
+}
+
+async function findByPath(id: string, pool: Pool): Promise<AccountRow> {
+  return findAccount(pool, fromPublicId('acc', id));
+}
+
+function readNewAccount(body: Static<typeof createBodySchema>): NewAccount {
+  const { email, name, company_name = '', country = '', currency = 'USD', kyc_verified = false } = body;
+  if (!/^[^@\s]+@[^@\s]+$/.test(email)) throw invalid('email', 'The email must be an address such as ops@example.com.');
+  if (!/^([A-Za-z]{2})?$/.test(country)) throw invalid('country', 'The country must be two letters, such as GB.');
+  if (!/^[A-Z]{3}$/.test(currency)) throw invalid('currency', 'The currency must be three capitals, such as USD.');
+  return { email, name, company_name, country: country.toUpperCase(), currency, kyc_verified };
+}
+
+function invalid(param: string, message: string): ApiError {
+  return new ApiError('invalid_request', message, { param });
+}
