@@ -1,12 +1,26 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: ['test/global-setup.ts'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
     // Two cores: each worker holds a server, a simulator and a pool of its own.
     maxWorkers: 2,
+    // Each starts what its tests share, and only when one of them is run.
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'program',
+          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, 'test/contract/**'],
+          globalSetup: ['test/global-setup.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'contract', include: ['test/contract/**/*.test.ts'], globalSetup: ['test/contract/target.ts'] },
+      },
+    ],
   },
 });
