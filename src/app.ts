@@ -105,14 +105,29 @@ async function openDatabase(
   return { pool, ids: createIdSource(clock), notices };
 }
 
+/** Connections to upstreams end once nothing is sent over them any more. */
+function openProviders(
+  { config, log, clock }: AppOptions,
+  stops: AsyncDisposableStack,
+): ReturnType<typeof createProviders> {
+  const providers = createProviders(config.providers, {
+    clock,
+    random: () => randomInt(2 ** 47) / 2 ** 47,
+    onNotice: (notice) => log[notice.state === 'bound' ? 'info' : 'warn']({ smpp: notice }, 'SMPP bind'),
+  });
+  stops.defer(async () => void (await Promise.all([...providers.values()].map((provider) => provider.close()))));
+  return providers;
+}
+
 /** accept → dispatch → outcome → webhooks: what a message goes through, each part handing on to the next. */
 function buildPipeline(
-  { config, secretKey, log, clock }: AppOptions,
+  options: AppOptions,
   { pool, ids, notices }: Foundation,
   publicUrl: () => string,
   metrics: Metrics,
   stops: AsyncDisposableStack,
 ) {
+  const { config, secretKey, log, clock } = options;
   const webhookSecretKey = deriveKey(secretKey, 'webhook secrets');
   const guard = createTargetGuard(config.webhookTargets, createResolve(config.webhookTargets));
   const userAgent = `Heliograph/${version}`;
@@ -134,15 +149,9 @@ function buildPipeline(
   const receiptOutcomes = createOutcomes({ ...outcomeDeps, onBatch: metrics.batchesOf('receipt') });
   stops.defer(() => receiptOutcomes.idle());
 
-  const providers = createProviders(config.providers, {
-    clock,
-    random: () => randomInt(2 ** 47) / 2 ** 47,
-    onNotice: (notice) => log[notice.state === 'bound' ? 'info' : 'warn']({ smpp: notice }, 'SMPP bind'),
-  });
-  stops.defer(async () => void (await Promise.all([...providers.values()].map((provider) => provider.close()))));
+  const providers = openProviders(options, stops);
   const attemptTimeoutMs = Math.max(10_000, ...Object.values(config.providers).map(({ timeoutMs }) => timeoutMs));
   const refKey = createSecretKey(deriveKey(secretKey, 'receipt refs'));
-  const paceOfProvider = (provider: ProviderName) => paceOf(config.providers, provider);
   const recentAttempts = new RecentAttemptCounts(clock);
   const dispatcher = new Dispatcher({
     pool,
@@ -153,7 +162,7 @@ function buildPipeline(
     attemptTimeoutMs,
     onTimeout: config.onTimeout,
     concurrency: { single: 512, bulk: 128 },
-    paceOf: paceOfProvider,
+    paceOf: (provider) => paceOf(config.providers, provider),
     onAttempt: (provider, result, latencyMs) => {
       metrics.attempt(provider, result, latencyMs);
       recentAttempts.note(provider, result, latencyMs);
@@ -178,7 +187,6 @@ function buildPipeline(
     guard,
     webhookSecretKey,
     providers,
-    paceOf: paceOfProvider,
     recentAttempts,
     refKey,
   };
@@ -254,6 +262,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     routes: config.routes,
     rateCard: config.rateCard,
     isApprovedSender: createIsApprovedSender(pool, notices),
+    paceOf: (provider) => paceOf(config.providers, provider),
     dispatch: (job, lane) => dispatcher.dispatch(job, lane),
     answerWithinMs,
     answers: new IdempotentAnswers({ pool, clock, log }),

@@ -43,7 +43,7 @@ function errorStatusesOf({ method, schema, config }: RouteOptions): number[] {
     401,
     ...(config?.sends === true ? [402] : []),
     ...(mayBeForbidden ? [403] : []),
-    ...(schema?.params === undefined ? [] : [404]),
+    ...(schema?.params !== undefined || method === 'DELETE' ? [404] : []),
     429,
     500,
   ];

@@ -56,9 +56,10 @@ function showOwnedEndpoint(row: OwnedEndpointRow): Static<typeof ownedEndpointSc
   return { account_id: toPublicId('acc', row.account_id), ...showEndpoint(row) };
 }
 
-async function findOwner(pool: Pool, endpointId: string | undefined): Promise<OwnedEndpointRow> {
-  const endpoint = endpointId === undefined ? undefined : await findAnyEndpoint(pool, endpointId);
-  if (endpoint === undefined) throw new ApiError('not_found', 'There is no such webhook endpoint.');
+/** The endpoint a list or a replay is of. Throws `invalid_request` where there is none. */
+async function readEndpoint(pool: Pool, id: string): Promise<OwnedEndpointRow> {
+  const endpoint = await findAnyEndpoint(pool, readId('whe', id, 'endpoint'));
+  if (endpoint === undefined) throw invalid('endpoint', 'There is no such webhook endpoint.');
   return endpoint;
 }
 
@@ -82,7 +83,7 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
     },
     async (request) => {
       const { endpoint, status, cursor, limit } = request.query;
-      const owner = await findOwner(pool, readId('whe', endpoint, 'endpoint'));
+      const owner = await readEndpoint(pool, endpoint);
       const beforeEventId = cursor === undefined ? undefined : fromPublicId('evt', cursor);
       if (cursor !== undefined && beforeEventId === undefined) throw invalidCursor();
       const key = { accountId: owner.account_id, endpointId: owner.id };
@@ -145,14 +146,21 @@ function endpointRoutes(app: App, { pool, notices }: DeliveryRouteDeps): void {
       },
     },
     async (request) => {
-      const endpoint = await findOwner(pool, fromPublicId('whe', request.params.id));
+      const endpointId = fromPublicId('whe', request.params.id);
+      const endpoint = endpointId === undefined ? undefined : await findAnyEndpoint(pool, endpointId);
+      if (endpoint === undefined) throw unknownEndpoint();
       const key = { accountId: endpoint.account_id, endpointId: endpoint.id };
-      await enableEndpoint(pool, key);
+      if (!(await enableEndpoint(pool, key))) throw unknownEndpoint();
       notices.tell('endpoint', endpointName(key));
       request.log.info({ endpoint: request.params.id }, 'operator: webhook endpoint enabled');
-      return envelope(request, showOwnedEndpoint(await findOwner(pool, endpoint.id)));
+      const enabled = { ...endpoint, is_active: true, failure_count: 0, disabled_at: null };
+      return envelope(request, showOwnedEndpoint(enabled));
     },
   );
+}
+
+function unknownEndpoint(): ApiError {
+  return new ApiError('not_found', 'There is no such webhook endpoint.', { param: 'id' });
 }
 
 function invalid(param: string, message: string): ApiError {
@@ -163,7 +171,7 @@ async function replay(
   body: Static<typeof replayBodySchema>,
   { pool, clock }: DeliveryRouteDeps,
 ): Promise<Static<typeof replaySchema>> {
-  const endpoint = await findOwner(pool, readId('whe', body.endpoint, 'endpoint'));
+  const endpoint = await readEndpoint(pool, body.endpoint);
   if (!endpoint.is_active) {
     throw invalid('endpoint', 'This endpoint is disabled. Enable it first; then what it missed can be replayed.');
   }

@@ -1,14 +1,15 @@
 import type { Pool } from '../db/pool.ts';
+import type { AttemptRecord } from '../dispatch/attempt.ts';
 import { readDispatchStory } from '../dispatch/story.ts';
 import { eventTypeOf } from '../events/event.ts';
 import { microsToNumber, showMessage } from '../events/message-view.ts';
 import { findEventsOf } from '../events/of-message.ts';
 import { readMessages } from '../events/read.ts';
-import { readMessageEntries } from '../ledger/ledger.ts';
+import { readMessageEntries, type LedgerEntry } from '../ledger/ledger.ts';
 import { formatTime, formatTimeOrNull } from '../lib/clock.ts';
 import { timeOfId, toPublicId } from '../lib/ids.ts';
 import { findAccountOfMessage } from '../messages/search-queries.ts';
-import { readReceiptsOf } from '../receipts/kept.ts';
+import { readReceiptsOf, type KeptReceipt } from '../receipts/kept.ts';
 import { readDeliveriesOf, type DeliveryRow } from '../webhooks/replay.ts';
 import type { DeliveryView, Story } from './story-schema.ts';
 import { tellTimeline } from './timeline.ts';
@@ -45,25 +46,8 @@ export async function readStory(pool: Pool, messageId: string): Promise<Story | 
       dispatch.leasedUntil === null
         ? null
         : { leased_until: formatTime(dispatch.leasedUntil), started: dispatch.started ?? [] },
-    attempts: dispatch.attempts.map((attempt) => ({
-      at: attempt.at,
-      provider: attempt.provider,
-      result: attempt.result,
-      code: attempt.code ?? null,
-      detail: attempt.detail ?? null,
-      latency_ms: attempt.latency_ms ?? null,
-      provider_message_id: attempt.provider_message_id ?? null,
-      duplicate: attempt.duplicate ?? false,
-    })),
-    receipts: receipts.map(({ id, provider, providerMessageId, attempt, state, code, raw }) => ({
-      at: formatTime(timeOfId(id)),
-      provider,
-      provider_message_id: providerMessageId,
-      attempt: attempt + 1,
-      state,
-      code,
-      raw,
-    })),
+    attempts: dispatch.attempts.map(showAttempt),
+    receipts: receipts.map(showReceipt),
     events: events.map(({ eventId, status }) => ({
       id: toPublicId('evt', eventId),
       type: eventTypeOf(status),
@@ -73,14 +57,39 @@ export async function readStory(pool: Pool, messageId: string): Promise<Story | 
         .filter((delivery) => delivery.event_id === eventId)
         .map((delivery) => ({ url: delivery.url, ...showCourse(delivery) })),
     })),
-    ledger: ledger.map(({ kind, amountMicros, note, createdAt }) => ({
-      kind: kind as 'charge' | 'refund',
-      amount: microsToNumber(amountMicros),
-      note,
-      created_at: formatTime(createdAt),
-    })),
+    ledger: ledger.map(showEntry),
   };
   return { ...parts, timeline: tellTimeline(parts) };
+}
+
+function showAttempt(attempt: AttemptRecord): Story['attempts'][number] {
+  const { at, provider, result, duplicate = false } = attempt;
+  return {
+    at,
+    provider,
+    result,
+    code: attempt.code ?? null,
+    detail: attempt.detail ?? null,
+    latency_ms: attempt.latency_ms ?? null,
+    provider_message_id: attempt.provider_message_id ?? null,
+    duplicate,
+  };
+}
+
+/** People count attempts from 1. */
+function showReceipt({ id, attempt, providerMessageId, ...receipt }: KeptReceipt): Story['receipts'][number] {
+  const { provider, state, code, raw } = receipt;
+  const at = formatTime(timeOfId(id));
+  return { at, provider, provider_message_id: providerMessageId, attempt: attempt + 1, state, code, raw };
+}
+
+function showEntry({ kind, amountMicros, note, createdAt }: LedgerEntry): Story['ledger'][number] {
+  return {
+    kind: kind as 'charge' | 'refund',
+    amount: microsToNumber(amountMicros),
+    note,
+    created_at: formatTime(createdAt),
+  };
 }
 
 /** What has become of a delivery so far. */

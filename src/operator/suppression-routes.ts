@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { findAccount } from '../accounts/administer.ts';
+import { readAccount } from '../accounts/account-queries.ts';
 import type { Pool } from '../db/pool.ts';
 import type { App } from '../http/app.ts';
 import { deletedSchema, envelope, envelopeSchema } from '../http/envelope.ts';
@@ -37,7 +37,9 @@ const addedSchema = Type.Object(
 );
 
 /** Recipients an account sends nothing to. Upstreams' opt-outs join them by themselves. */
-export function suppressionRoutes(app: App, { pool, clock }: SuppressionRouteDeps): void {
+export function suppressionRoutes(app: App, deps: SuppressionRouteDeps): void {
+  const { pool } = deps;
+
   app.get(
     '/suppressions',
     {
@@ -69,6 +71,10 @@ export function suppressionRoutes(app: App, { pool, clock }: SuppressionRouteDep
     },
   );
 
+  changeRoutes(app, deps);
+}
+
+function changeRoutes(app: App, { pool, clock }: SuppressionRouteDeps): void {
   app.post(
     '/suppressions',
     {
@@ -83,7 +89,10 @@ export function suppressionRoutes(app: App, { pool, clock }: SuppressionRouteDep
     },
     async (request, reply) => {
       const { account, recipients } = request.body;
-      const { account_id: accountId } = await findAccount(pool, readId('acc', account, 'account'));
+      const accountId = readId('acc', account, 'account');
+      if ((await readAccount(pool, accountId)) === undefined) {
+        throw new ApiError('invalid_request', 'There is no such account.', { param: 'account' });
+      }
       const wrong = recipients.findIndex((recipient) => !isRecipient(recipient));
       if (wrong >= 0) throw malformed(`recipients.${wrong}`);
       const at = new Date(clock.now());

@@ -19,7 +19,7 @@ export function tellTimeline(story: StoryParts): Moment[] {
 
 function acceptance({ message, segments, providers, route_id: routeId }: StoryParts): Moment {
   const size = segments === 1 ? '1 segment' : `${segments} segments`;
-  const way = providers.length === 0 ? '' : `, to go through ${providers.join(', then ')} (route ${routeId})`;
+  const way = providers.length === 0 ? '' : `; route ${routeId} leads to ${providers.join(' → ')}`;
   return {
     at: message.created_at,
     kind: 'accepted',
@@ -64,7 +64,7 @@ function receipt({ at, provider, state, code, attempt: number }: Story['receipts
 function announcement({ id, type, status, created_at: at }: Story['events'][number], { message }: StoryParts): Moment {
   const isFailure = status === 'failed' || status === 'undelivered';
   const why = isFailure && message.error !== null ? ` (${message.error.code}: ${message.error.message})` : '';
-  return { at, kind: 'event', text: `The message is ${status}${why}; ${type} is ${id}.` };
+  return { at, kind: 'event', text: `The message is ${status}${why}. Event ${id}, ${type}.` };
 }
 
 function deliveries({ id, type, created_at: createdAt, deliveries: all }: Story['events'][number]): Moment[] {

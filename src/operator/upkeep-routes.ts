@@ -78,6 +78,10 @@ export function upkeepRoutes(app: App, { pool, clock }: { pool: Pool; clock: Clo
     },
   );
 
+  ledgerRoutes(app, { pool, clock });
+}
+
+function ledgerRoutes(app: App, { pool, clock }: { pool: Pool; clock: Clock }): void {
   app.get(
     '/ledger/check',
     {
