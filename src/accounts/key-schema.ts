@@ -24,8 +24,28 @@ const keyFields = {
   created_at: Type.String({ format: 'date-time' }),
 };
 
+const keyExample = {
+  id: 'key_01kagp2m7rfh0sx4c8v6b3n5dz',
+  object: 'api_key',
+  name: 'Nightly job',
+  key_hint: 'ds_live_9aKz...Qm3T',
+  is_active: true,
+  permissions: ['sms:send', 'sms:read'],
+  rate_limit: 600,
+  last_used_at: '2026-11-20T03:04:05.678+00:00',
+  expires_at: null,
+  created_at: '2026-11-01T09:00:00.000+00:00',
+};
+
 /** The API key of the API (spec: API key). */
-export const keySchema = Type.Object(keyFields, { title: 'ApiKey' });
+export const keySchema = Type.Object(keyFields, { title: 'ApiKey', examples: [keyExample] });
+
+const createdKeyExample = {
+  ...keyExample,
+  last_used_at: null,
+  plain_key: 'ds_live_9aKz00000000000000000000000000000000Qm3T',
+  plain_key_notice: 'Store this key safely now. It is not shown again.',
+};
 
 export const createdKeySchema = Type.Object(
   {
@@ -33,7 +53,7 @@ export const createdKeySchema = Type.Object(
     plain_key: Type.String({ description: 'The full key. Shown only now.' }),
     plain_key_notice: Type.String(),
   },
-  { title: 'CreatedApiKey' },
+  { title: 'CreatedApiKey', examples: [createdKeyExample] },
 );
 
 const messageLimit = (period: string) =>
@@ -46,37 +66,44 @@ const messageLimit = (period: string) =>
     }),
   );
 
-export const createKeyBodySchema = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 255 }),
-  permissions: Type.Optional(
-    Type.Array(Type.String(), {
-      minItems: 1,
-      maxItems: 100,
-      description: `Scopes out of ${scopes.join(', ')}, none that the creating key lacks. Defaults to the creating key's.`,
-    }),
-  ),
-  rate_limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: rateLimitMax,
-      description: "Requests per minute. Defaults to 600, or to the creating key's where that is lower.",
-    }),
-  ),
-  daily_limit: messageLimit('day'),
-  monthly_limit: messageLimit('month'),
-  allowed_ips: Type.Optional(
-    Type.Unsafe<string[] | null>({
-      type: ['array', 'null'],
-      items: { type: 'string' },
-      minItems: 1,
-      maxItems: 100,
-      description: "IPv4 addresses the key may be used from; null for any. Defaults to the creating key's.",
-    }),
-  ),
-  expires_at: Type.Optional(
-    nullableTime("From when the key is no longer accepted; null for never. Defaults to the creating key's."),
-  ),
-});
+export const createKeyBodySchema = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 255 }),
+    permissions: Type.Optional(
+      Type.Array(Type.String(), {
+        minItems: 1,
+        maxItems: 100,
+        description: `Scopes out of ${scopes.join(', ')}, none that the creating key lacks. Defaults to the creating key's.`,
+      }),
+    ),
+    rate_limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: rateLimitMax,
+        description: "Requests per minute. Defaults to 600, or to the creating key's where that is lower.",
+      }),
+    ),
+    daily_limit: messageLimit('day'),
+    monthly_limit: messageLimit('month'),
+    allowed_ips: Type.Optional(
+      Type.Unsafe<string[] | null>({
+        type: ['array', 'null'],
+        items: { type: 'string' },
+        minItems: 1,
+        maxItems: 100,
+        description: "IPv4 addresses the key may be used from; null for any. Defaults to the creating key's.",
+      }),
+    ),
+    expires_at: Type.Optional(
+      nullableTime("From when the key is no longer accepted; null for never. Defaults to the creating key's."),
+    ),
+  },
+  {
+    examples: [
+      { name: 'Nightly job', permissions: ['sms:send', 'sms:read'], rate_limit: 600, allowed_ips: ['203.0.113.7'] },
+    ],
+  },
+);
 
 export type CreateKeyBody = Static<typeof createKeyBodySchema>;
 

@@ -7,6 +7,32 @@ import type { AccountRow } from './account-queries.ts';
 const time = Type.String({ format: 'date-time' });
 const currency = Type.String({ description: 'ISO 4217 code.' });
 
+const accountExample = {
+  id: 'acc_01kagnz8w2efkbd3m5x7y9t1qa',
+  object: 'account',
+  email: 'ops@example.com',
+  name: 'Example',
+  company_name: 'Example Ltd',
+  country: 'GB',
+  status: 'active',
+  kyc_verified: true,
+  balance: 87.4213,
+  currency: 'USD',
+  created_at: '2026-11-01T09:00:00.000+00:00',
+};
+
+const balanceExample = { object: 'balance', balance: 87.4213, currency: 'USD', as_of: '2026-11-20T03:04:05.678+00:00' };
+
+const usageExample = {
+  object: 'usage',
+  period: 'month',
+  starts_at: '2026-11-01T00:00:00.000+00:00',
+  ends_at: '2026-12-01T00:00:00.000+00:00',
+  currency: 'USD',
+  totals: { messages: 1592, cost: 12.5787 },
+  by_status: { pending: 0, sent: 21, delivered: 1538, failed: 24, undelivered: 9 },
+};
+
 /** The Account of the API (spec: Account). */
 export const accountSchema = Type.Object(
   {
@@ -26,7 +52,7 @@ export const accountSchema = Type.Object(
     currency,
     created_at: time,
   },
-  { title: 'Account' },
+  { title: 'Account', examples: [accountExample] },
 );
 
 export const balanceSchema = Type.Object(
@@ -36,7 +62,7 @@ export const balanceSchema = Type.Object(
     currency,
     as_of: time,
   },
-  { title: 'Balance' },
+  { title: 'Balance', examples: [balanceExample] },
 );
 
 export const usagePeriods = ['day', 'month', 'all'] as const;
@@ -74,7 +100,7 @@ export const usageSchema = Type.Object(
       { description: 'The same messages by the status they have now.' },
     ),
   },
-  { title: 'Usage' },
+  { title: 'Usage', examples: [usageExample] },
 );
 
 export function showAccount(row: AccountRow): Static<typeof accountSchema> {

@@ -26,30 +26,38 @@ export function wrappedList<Item>(items: Item[]) {
   return { object: 'list' as const, data: items };
 }
 
-const metaSchema = Type.Object({
-  request_id: Type.String({ description: 'Equals the X-Request-Id header; quote it when asking for help.' }),
-  api_version: Type.Literal(apiVersion),
-});
+/** What every answer carries besides its data or its error. */
+export const metaSchema = Type.Object(
+  {
+    request_id: Type.String({ description: 'Equals the X-Request-Id header; quote it when asking for help.' }),
+    api_version: Type.Literal(apiVersion),
+  },
+  { title: 'Meta' },
+);
+
+const success = { 'x-response-description': 'It succeeded.' };
 
 export function envelopeSchema<Data extends TSchema>(data: Data) {
-  return Type.Object({ success: Type.Literal(true), data, meta: metaSchema });
+  return Type.Object({ success: Type.Literal(true), data, meta: metaSchema }, success);
 }
 
 export function listEnvelopeSchema<Item extends TSchema>(item: Item) {
-  return Type.Object({
-    success: Type.Literal(true),
-    data: Type.Array(item),
-    pagination: paginationSchema,
-    meta: metaSchema,
-  });
+  return Type.Object(
+    { success: Type.Literal(true), data: Type.Array(item), pagination: paginationSchema, meta: metaSchema },
+    success,
+  );
 }
 
 export function wrappedListSchema<Item extends TSchema>(item: Item) {
   return Type.Object({ object: Type.Literal('list'), data: Type.Array(item) });
 }
 
-export const deletedSchema = Type.Object({
-  id: Type.String(),
-  object: Type.String(),
-  deleted: Type.Literal(true),
-});
+/** What deleting a resource answers with (spec: Deleted marker). */
+export const deletedSchema = Type.Object(
+  {
+    id: Type.String({ description: 'What was deleted.' }),
+    object: Type.String({ description: 'What kind of resource it was.' }),
+    deleted: Type.Literal(true),
+  },
+  { title: 'Deleted' },
+);

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { BatcherFullError } from '../lib/batcher.ts';
 import { ApiError, errorCatalogue } from '../lib/errors.ts';
-import { metaOf, type Meta } from './envelope.ts';
+import { metaOf, metaSchema, type Meta } from './envelope.ts';
 
 export type ErrorEnvelope = {
   success: false;
@@ -10,17 +10,29 @@ export type ErrorEnvelope = {
   meta: Meta;
 };
 
-export const errorEnvelopeSchema = Type.Object({
-  success: Type.Literal(false),
-  error: Type.Object({
-    type: Type.String(),
-    code: Type.String({ enum: Object.keys(errorCatalogue) }),
-    message: Type.String(),
-    param: Type.Optional(Type.String()),
-    details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  }),
-  meta: Type.Object({ request_id: Type.String(), api_version: Type.String() }),
-});
+const errorTypes = [...new Set(Object.values(errorCatalogue).map(({ type }) => type))];
+
+export const errorEnvelopeSchema = Type.Object(
+  {
+    success: Type.Literal(false),
+    error: Type.Object({
+      type: Type.String({
+        enum: errorTypes,
+        description: 'What kind of error it is, for programs that do not know the code.',
+      }),
+      code: Type.String({ enum: Object.keys(errorCatalogue) }),
+      message: Type.String({ description: 'A sentence for people: what is wrong and what to do.' }),
+      param: Type.Optional(Type.String({ description: 'The parameter to mend, such as `to` or `recipients.3`.' })),
+      details: Type.Optional(
+        Type.Record(Type.String(), Type.Unknown(), {
+          description: 'More about it; `message_id` names the message that was stored as failed.',
+        }),
+      ),
+    }),
+    meta: metaSchema,
+  },
+  { title: 'Error' },
+);
 
 /** The body of a failed answer. Kept apart from sending it, because idempotent answers are stored first. */
 export function renderError(request: FastifyRequest, error: ApiError): ErrorEnvelope {

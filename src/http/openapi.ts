@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import type { FastifySchema, RouteOptions } from 'fastify';
 import type { App } from './app.ts';
+import { errorExamplesOf } from './error-examples.ts';
 import { errorEnvelopeSchema } from './errors.ts';
 
 export type OpenApiOptions = {
@@ -37,12 +38,11 @@ const publicErrors: Record<number, string> = {
 
 function errorStatusesOf({ method, schema, config }: RouteOptions): number[] {
   const takesInput = method === 'POST' || schema?.querystring !== undefined;
-  const mayBeForbidden = (config?.anyScopeOf?.length ?? 0) > 0 || method !== 'GET';
   return [
     ...(takesInput ? [400] : []),
     401,
     ...(config?.sends === true ? [402] : []),
-    ...(mayBeForbidden ? [403] : []),
+    403,
     ...(schema?.params !== undefined || method === 'DELETE' ? [404] : []),
     429,
     500,
@@ -54,7 +54,14 @@ function addErrors(route: RouteOptions, { prefix, errors: meanings = publicError
   if (!route.url.startsWith(prefix) || route.schema?.response === undefined) return;
   const errors = errorStatusesOf(route)
     .filter((status) => status in meanings)
-    .map((status) => [status, { description: meanings[status], ...errorEnvelopeSchema }]);
+    .map((status) => [
+      status,
+      {
+        ...errorEnvelopeSchema,
+        'x-response-description': meanings[status],
+        ...(meanings === publicErrors ? { 'x-examples': errorExamplesOf(route, status) } : {}),
+      },
+    ]);
   route.schema.response = { ...(route.schema.response as object), ...Object.fromEntries(errors) };
 }
 
@@ -113,8 +120,8 @@ export async function registerOpenApi(app: App, options: OpenApiOptions): Promis
     transformObject: (document) => {
       if (!('openapiObject' in document)) throw new Error('expected an OpenAPI document');
       const plain = JSON.parse(JSON.stringify(document.openapiObject)) as { [key: string]: Json };
-      return nameComponents(plain) as never;
+      return nameComponents(plain);
     },
   });
-  app.get(path, { schema: { hide: true } as FastifySchema }, async () => app[decorator]());
+  app.get(path, { schema: { hide: true } }, async () => app[decorator]());
 }

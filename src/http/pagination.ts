@@ -1,12 +1,15 @@
 import { Type, type Static } from 'typebox';
 
-export const paginationSchema = Type.Object({
-  page: Type.Integer(),
-  limit: Type.Integer(),
-  total: Type.Integer(),
-  pages: Type.Integer(),
-  has_more: Type.Boolean(),
-});
+export const paginationSchema = Type.Object(
+  {
+    page: Type.Integer(),
+    limit: Type.Integer(),
+    total: Type.Integer({ description: 'Items in the whole list, exactly.' }),
+    pages: Type.Integer({ description: 'How many pages of this limit the whole list has.' }),
+    has_more: Type.Boolean({ description: 'Whether there is a page after this one.' }),
+  },
+  { title: 'Pagination' },
+);
 
 export type Pagination = Static<typeof paginationSchema>;
 

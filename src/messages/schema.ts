@@ -12,10 +12,10 @@ const nullableString = (options: { description?: string; format?: string; maxLen
 export const bulkResultSchema = Type.Object(
   {
     object: Type.Literal('bulk_result'),
-    total: Type.Integer(),
-    sent: Type.Integer(),
-    failed: Type.Integer(),
-    messages: Type.Array(messageSchema),
+    total: Type.Integer({ description: 'Recipients of the request.' }),
+    sent: Type.Integer({ description: 'Messages that a provider accepted.' }),
+    failed: Type.Integer({ description: 'Messages that failed; each says why.' }),
+    messages: Type.Array(messageSchema, { description: 'One for each recipient, in their order.' }),
   },
   { title: 'BulkResult' },
 );
@@ -46,20 +46,26 @@ const common = {
   ),
 };
 
-export const sendBodySchema = Type.Object({
-  to: Type.String({ description: 'Recipient, E.164 with the leading +.' }),
-  ...common,
-  reference: Type.Optional(nullableString({ maxLength: 255, description: 'Echoed on the message and in webhooks.' })),
-});
+export const sendBodySchema = Type.Object(
+  {
+    to: Type.String({ description: 'Recipient, E.164 with the leading +.' }),
+    ...common,
+    reference: Type.Optional(nullableString({ maxLength: 255, description: 'Echoed on the message and in webhooks.' })),
+  },
+  { examples: [{ to: '+14155550123', from: 'HELIO', body: 'Your code is 4711.', reference: 'order 7' }] },
+);
 
-export const bulkBodySchema = Type.Object({
-  recipients: Type.Array(Type.String(), {
-    minItems: 1,
-    maxItems: recipientsMax,
-    description: 'E.164 numbers. Each becomes a message of its own.',
-  }),
-  ...common,
-});
+export const bulkBodySchema = Type.Object(
+  {
+    recipients: Type.Array(Type.String(), {
+      minItems: 1,
+      maxItems: recipientsMax,
+      description: 'E.164 numbers. Each becomes a message of its own.',
+    }),
+    ...common,
+  },
+  { examples: [{ recipients: ['+14155550123', '+447700900123'], from: 'HELIO', body: 'We open at nine today.' }] },
+);
 
 export const listQuerySchema = Type.Object({
   status: Type.Optional(Type.Unsafe<(typeof statuses)[number]>({ type: 'string', enum: [...statuses] })),

@@ -7,6 +7,17 @@ import type { SenderRow, SenderStatus, SenderType } from './queries.ts';
 const typeSchema = { type: 'string', enum: ['alphanumeric', 'numeric', 'short_code', 'long_code'] };
 const statusSchema = { type: 'string', enum: ['pending', 'approved', 'rejected', 'suspended'] };
 
+const senderExample = {
+  id: 'snd_01kagp5t9vf2bw6d0y4h8j3kqe',
+  object: 'sender',
+  sender_id: 'HELIO',
+  type: 'alphanumeric',
+  country_code: 'GB',
+  status: 'approved',
+  approved_at: '2026-11-01T10:30:00.000+00:00',
+  created_at: '2026-11-01T09:00:00.000+00:00',
+};
+
 /** The Sender of the API (spec: Sender). */
 export const senderSchema = Type.Object(
   {
@@ -19,28 +30,31 @@ export const senderSchema = Type.Object(
     approved_at: Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' }),
     created_at: Type.String({ format: 'date-time' }),
   },
-  { title: 'Sender' },
+  { title: 'Sender', examples: [senderExample] },
 );
 
-export const createSenderBodySchema = Type.Object({
-  sender_id: Type.String({
-    minLength: 1,
-    maxLength: 16,
-    description:
-      'Printable ASCII. Messages can be sent from 1 to 11 letters, digits or spaces, and from a numeric long or short code.',
-  }),
-  type: Type.Optional(
-    Type.Unsafe<SenderType>({ ...typeSchema, description: 'Must fit `sender_id`. Omitted, it is inferred from it.' }),
-  ),
-  country_code: Type.Optional(
-    Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      minLength: 2,
-      maxLength: 2,
-      description: 'ISO 3166-1 alpha-2: where the sender is to be used.',
+export const createSenderBodySchema = Type.Object(
+  {
+    sender_id: Type.String({
+      minLength: 1,
+      maxLength: 16,
+      description:
+        'Printable ASCII. Messages can be sent from 1 to 11 letters, digits or spaces, and from a numeric long or short code.',
     }),
-  ),
-});
+    type: Type.Optional(
+      Type.Unsafe<SenderType>({ ...typeSchema, description: 'Must fit `sender_id`. Omitted, it is inferred from it.' }),
+    ),
+    country_code: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        minLength: 2,
+        maxLength: 2,
+        description: 'ISO 3166-1 alpha-2: where the sender is to be used.',
+      }),
+    ),
+  },
+  { examples: [{ sender_id: 'HELIO', type: 'alphanumeric', country_code: 'GB' }] },
+);
 
 export const listSendersQuerySchema = Type.Object({
   status: Type.Optional(Type.Unsafe<SenderStatus>(statusSchema)),
