@@ -23,15 +23,13 @@ export type DispatcherDeps = Omit<ChainDeps, 'breakers' | 'paces' | 'started'> &
 /** Jobs that wait in a lane beyond this are left to the sweeper, which takes them when their lease runs out. */
 const waitingMax = 20_000;
 
-function isIdle(lane: LimitFunction): boolean {
-  return lane.activeCount + lane.pendingCount === 0;
-}
-
 /** Calls providers: a chain per message, bounded lanes so that a bulk never starves single sends. */
 export class Dispatcher {
   readonly #deps: DispatcherDeps;
   readonly #lanes: Record<LaneName, LimitFunction>;
   readonly #chainDeps: ChainDeps;
+  /** Jobs in a lane, those that wait in it included. */
+  readonly #running = new Set<Promise<MessageRow>>();
   #stopping = false;
 
   constructor(deps: DispatcherDeps) {
@@ -64,15 +62,19 @@ export class Dispatcher {
   /** Resolves to the message once its outcome is committed; to the message as it was when it must be left to the sweeper. */
   async dispatch(job: DispatchJob, lane: LaneName): Promise<MessageRow> {
     if (this.room(lane) <= 0) return job.message;
-    return this.#lanes[lane](() => this.#run(job));
+    const running = this.#lanes[lane](() => this.#run(job));
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
   }
 
   /** Starts nothing new; resolves when what was running is committed. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    while (!Object.values(this.#lanes).every(isIdle)) {
-      await Promise.all(Object.values(this.#lanes).map((lane) => lane(() => Promise.resolve())));
-    }
+    await Promise.all(this.#running);
     await this.#deps.outcomes.idle();
   }
 
