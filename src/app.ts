@@ -25,6 +25,7 @@ import { deleteExpiredKeys } from './messages/idempotency.ts';
 import { observeGauges } from './operator/gauges.ts';
 import { createProviders, paceOf } from './providers/registry.ts';
 import { ReceiptDesk } from './receipts/desk.ts';
+import { ReceiptPoller } from './receipts/poller.ts';
 import { deleteOldProviderRefs } from './receipts/queries.ts';
 import type { ProviderName } from './providers/provider.ts';
 import { accountTokenOf } from './receipts/account-token.ts';
@@ -172,6 +173,7 @@ function buildPipeline(
   });
   const receiptDesk = new ReceiptDesk({ pool, clock, ids, log, outcomes: receiptOutcomes, refKey, metrics });
   for (const provider of providers.values()) receiptDesk.listenTo(provider);
+  const receiptPoller = new ReceiptPoller({ pool, clock, log, metrics, providers, receiptDesk });
   const acceptDeps = { pool, clock, ids, dispatchLeaseMs: leaseMsFor(attemptTimeoutMs), onDeliveries };
   const accept = {
     single: createAccept({ ...acceptDeps, onBatch: metrics.batchesOf('accept single') }),
@@ -183,6 +185,7 @@ function buildPipeline(
     dispatcher,
     attemptTimeoutMs,
     receiptDesk,
+    receiptPoller,
     deliverer,
     guard,
     webhookSecretKey,
@@ -204,15 +207,16 @@ type Pipeline = ReturnType<typeof buildPipeline>;
 function startWorkers(
   { log, clock }: AppOptions,
   { pool }: Foundation,
-  { dispatcher, attemptTimeoutMs, deliverer, receiptDesk }: Pipeline,
+  { dispatcher, attemptTimeoutMs, deliverer, receiptDesk, receiptPoller }: Pipeline,
   keyUses: KeyUses,
 ): Worker[] {
-  const start = (name: string, everyMs: number, work: () => Promise<'more' | 'done'>): Worker =>
+  const start = (name: string, everyMs: number, work: (signal: AbortSignal) => Promise<'more' | 'done'>): Worker =>
     startWorker({ name, everyMs, log, work });
   return [
     start('dispatch sweeper', 1_000, () => sweep({ pool, clock, dispatcher, attemptTimeoutMs, randomId: randomUUID })),
     start('delivery sweep', 1_000, async () => ((await deliverer.sweepDue()) > 0 ? 'more' : 'done')),
     start('parked receipts', 1_000, () => receiptDesk.sweepParked()),
+    start('lost receipts', 60_000, (signal) => receiptPoller.run(signal)),
     start('key uses', 10_000, async () => {
       await keyUses.flush();
       return 'done';

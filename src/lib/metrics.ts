@@ -32,6 +32,12 @@ export class Metrics {
     labelNames: ['provider', 'state'],
     registers: [this.registry],
   });
+  readonly #lookUps = new Counter({
+    name: 'heliograph_look_ups_total',
+    help: 'Upstreams asked about messages without a final receipt, by what they said: a state, not_found or unavailable',
+    labelNames: ['provider', 'result'],
+    registers: [this.registry],
+  });
   readonly #deliveries = new Counter({
     name: 'heliograph_webhook_attempts_total',
     help: 'Webhook attempts, by result: succeeded, failed',
@@ -61,6 +67,10 @@ export class Metrics {
 
   receipt(provider: string, state: string): void {
     this.#receipts.inc({ provider, state });
+  }
+
+  lookUp(provider: string, result: string): void {
+    this.#lookUps.inc({ provider, result });
   }
 
   webhookAttempt(result: 'succeeded' | 'failed'): void {

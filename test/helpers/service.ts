@@ -36,7 +36,7 @@ export type ServiceOptions = {
   /** Changes the settings of the providers from what the simulator expects. */
   providers?: (settings: Config['providers']) => Config['providers'];
 } & Pick<AppOptions, 'answerWithinMs'> &
-  Partial<Pick<Config, 'routes' | 'rateCard' | 'onTimeout' | 'trustedProxies'>>;
+  Partial<Pick<Config, 'publicUrl' | 'routes' | 'rateCard' | 'onTimeout' | 'trustedProxies'>>;
 
 /** An account with a caller of its own, so that tests in one file do not meet. */
 export type TestAccount = { accountId: string; keyId: string; api: ApiClient };
@@ -117,6 +117,7 @@ export class TestService {
       startApp({
         config: {
           ...loadConfig({ PORT: '0', DATABASE_CONNECTIONS: '6' }, () => ''),
+          publicUrl: options.publicUrl,
           trustedProxies: options.trustedProxies ?? [],
           providers: (options.providers ?? ((settings) => settings))(upstreams(simulator.url, providerTimeoutMs)),
           routes: options.routes ?? routes,

@@ -1,0 +1,173 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTestClock, type TestClock } from '../helpers/clock.ts';
+import { TestService, type TestAccount } from '../helpers/service.ts';
+import { answer, ScriptedServer, type Script } from '../providers/scripted-server.ts';
+import { TestPoller } from './poller.ts';
+
+// Messages that nothing is reported of, and an upstream that keeps every question about them.
+
+const hourMs = 3_600_000;
+let clock: TestClock;
+let service: TestService;
+let upstream: ScriptedServer;
+
+beforeEach(async () => {
+  clock = createTestClock();
+  service = await TestService.start({ clock });
+  upstream = await ScriptedServer.start(stillOnItsWay);
+  clock.advance(hourMs - (clock.now() % hourMs) + 60_000);
+});
+afterEach(async () => {
+  await service.stop();
+  await upstream.close();
+});
+
+const stillOnItsWay: Script = (socket, { path }) => {
+  const sid = path.split('/').at(-1)?.replace('.json', '');
+  return answer({ status: 200, body: JSON.stringify({ sid, status: 'sent' }) })(socket, {} as never);
+};
+
+function poller(limits?: ConstructorParameters<typeof TestPoller>[3]): TestPoller {
+  return new TestPoller(service, clock, upstream.baseUrl, limits);
+}
+
+/** The upstream's ids of `count` messages. */
+async function silentMessages(account: TestAccount, count: number): Promise<string[]> {
+  const recipients = Array.from({ length: count }, (_, index) => `+99901010${String(index).padStart(4, '0')}`);
+  const { data } = await account.api.bulk({ recipients });
+  return data.messages.map(({ provider_message_id: id }) => String(id));
+}
+
+/** What the upstream was asked about since the last time this was called. */
+function askedAbout(): string[] {
+  return upstream.requests.splice(0).map(({ path }) => String(path.split('/').at(-1)?.replace('.json', '')));
+}
+
+describe('upstreams are asked about a message', () => {
+  it('five times, at growing ages, and never once it is three days old', async () => {
+    const [sid] = await silentMessages(await service.account(), 1);
+    const asking = poller();
+    const hoursAsked: number[] = [];
+    for (let hour = 1; hour <= 100; hour += 1) {
+      clock.advance(hourMs);
+      await asking.runToEnd();
+      const asked = askedAbout();
+      for (const id of asked) expect(id).toBe(sid);
+      if (asked.length > 0) hoursAsked.push(hour);
+    }
+    expect(hoursAsked).toEqual([2, 5, 13, 25, 49]);
+  });
+
+  it('once in each round, however often, from however many processes and after which restart they look', async () => {
+    const sids = await silentMessages(await service.account(), 30);
+    clock.advance(2 * hourMs);
+    const [first, second] = [poller({ messages: 7 }), poller({ messages: 7 })];
+    await Promise.all([first.runToEnd(), second.runToEnd()]);
+    await poller().runToEnd();
+    await poller().runToEnd();
+    expect(askedAbout().toSorted()).toEqual(sids.toSorted());
+  });
+
+  it('one process at a time', async () => {
+    await silentMessages(await service.account(), 1);
+    clock.advance(2 * hourMs);
+    let answerNow: (() => void) | undefined;
+    upstream.script = (socket, request) => {
+      answerNow = () => stillOnItsWay(socket, request);
+    };
+    const running = poller().run();
+    await expect.poll(() => upstream.requests.length).toBe(1);
+    expect(await poller().run()).toBe('done');
+    expect(upstream.requests).toHaveLength(1);
+    answerNow?.();
+    expect(await running).toBe('more');
+  });
+
+  it('of every account in each run, however many another one has', async () => {
+    const [large, ...small] = await Promise.all(Array.from({ length: 4 }, () => service.account()));
+    const [largeSids, ...smallSids] = await Promise.all([
+      silentMessages(large as TestAccount, 60),
+      ...small.map((account) => silentMessages(account, 1)),
+    ]);
+    clock.advance(2 * hourMs);
+    const asking = poller({ messages: 20 });
+    expect(await asking.run()).toBe('more');
+    const asked = askedAbout();
+    expect(asked.filter((sid) => largeSids.includes(sid))).toHaveLength(5);
+    expect(asked).toEqual(expect.arrayContaining(smallSids.flat()));
+  });
+
+  it('of every account in turn, where there are more of them than a run takes', async () => {
+    const accounts = await Promise.all(Array.from({ length: 5 }, () => service.account()));
+    const sids = await Promise.all(accounts.map((account) => silentMessages(account, 4)));
+    clock.advance(2 * hourMs);
+    const asking = poller({ accounts: 2, messages: 2 });
+    for (let run = 0; run < 3; run += 1) await asking.run();
+    const asked = askedAbout();
+    for (const own of sids) expect(asked.some((sid) => own.includes(sid))).toBe(true);
+    await asking.runToEnd();
+    expect([...asked, ...askedAbout()].toSorted()).toEqual(sids.flat().toSorted());
+  });
+});
+
+describe('an upstream that says when to ask again', () => {
+  it('is not asked before, and then about all that is left', async () => {
+    const sids = await silentMessages(await service.account(), 40);
+    clock.advance(2 * hourMs);
+    upstream.script = (socket, request) =>
+      upstream.requests.length <= 10
+        ? stillOnItsWay(socket, request)
+        : answer({ status: 429, headers: { 'retry-after': '600' }, body: '{}' })(socket, request);
+    const asking = poller();
+    await asking.runToEnd();
+    const answered = upstream.requests.splice(0, 10).map(({ path }) => path);
+    expect(upstream.requests.length).toBeLessThanOrEqual(4);
+    askedAbout();
+    upstream.script = stillOnItsWay;
+    clock.advance(9 * 60_000);
+    await asking.runToEnd();
+    expect(askedAbout()).toEqual([]);
+    clock.advance(61_000);
+    await asking.runToEnd();
+    const later = askedAbout();
+    const together = [...answered.map((path) => String(path.split('/').at(-1)?.replace('.json', ''))), ...later];
+    expect([...new Set(together)].toSorted()).toEqual(sids.toSorted());
+  });
+
+  it('does not keep the others of a run waiting that is over', async () => {
+    await silentMessages(await service.account(), 40);
+    clock.advance(2 * hourMs);
+    upstream.script = (socket, request) => {
+      clock.advance(10_000);
+      return stillOnItsWay(socket, request);
+    };
+    expect(await poller().run()).toBe('more');
+    expect(askedAbout().length).toBeLessThan(10);
+  });
+});
+
+it('a message whose state makes no sense is passed over, and the others are asked about', async () => {
+  const sids = await silentMessages(await service.account(), 20);
+  clock.advance(2 * hourMs);
+  upstream.script = (socket, request) =>
+    request.path.includes(sids[3] ?? '')
+      ? answer({ status: 200, body: 'what?' })(socket, request)
+      : stillOnItsWay(socket, request);
+  await poller().runToEnd();
+  expect(askedAbout().toSorted()).toEqual(sids.toSorted());
+});
+
+it('a look for lost receipts that finds nothing is not repeated before something can have come due', async () => {
+  const asking = poller();
+  await asking.runToEnd();
+  let acquired = 0;
+  const count = (): number => (acquired += 1);
+  service.pool.on('acquire', count);
+  for (let minute = 0; minute < 50; minute += 1) {
+    clock.advance(60_000);
+    expect(await asking.run()).toBe('done');
+  }
+  service.pool.off('acquire', count);
+  // The workers of the service itself look every second.
+  expect(acquired).toBeLessThan(20);
+});
