@@ -23,9 +23,9 @@ async function readMigrations(dir: string): Promise<Migration[]> {
 
 /**
  * Brings the database to the newest schema: each missing migration in its own transaction, in order, under an advisory lock.
- * Throws when the database is newer than this program.
+ * Returns the names of those that were missing. Throws when the database is newer than this program.
  */
-export async function migrate(databaseUrl: string, options: { migrationsDir?: string } = {}): Promise<void> {
+export async function migrate(databaseUrl: string, options: { migrationsDir?: string } = {}): Promise<string[]> {
   const migrations = await readMigrations(options.migrationsDir ?? defaultMigrationsDir);
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'heliograph migrate' });
   await client.connect();
@@ -42,9 +42,9 @@ export async function migrate(databaseUrl: string, options: { migrationsDir?: st
         `the database has migrations this program does not know (${unknown.join(', ')}): run a Heliograph at least as new as the one that made it`,
       );
     }
-    for (const migration of migrations.filter(({ version }) => !applied.has(version))) {
-      await apply(client, migration);
-    }
+    const missing = migrations.filter(({ version }) => !applied.has(version));
+    for (const migration of missing) await apply(client, migration);
+    return missing.map(({ version, name }) => `${String(version).padStart(4, '0')}_${name}`);
   } finally {
     await client.end();
   }

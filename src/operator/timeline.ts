@@ -61,10 +61,17 @@ function receipt({ at, provider, state, code, attempt: number }: Story['receipts
   return { at, kind: 'receipt', text: `${provider} reports on attempt ${number}: ${state}${why}.` };
 }
 
+const entries = {
+  sent: 'is sent',
+  delivered: 'is delivered',
+  undelivered: 'is undelivered',
+  failed: 'has failed',
+};
+
 function announcement({ id, type, status, created_at: at }: Story['events'][number], { message }: StoryParts): Moment {
   const isFailure = status === 'failed' || status === 'undelivered';
-  const why = isFailure && message.error !== null ? ` (${message.error.code}: ${message.error.message})` : '';
-  return { at, kind: 'event', text: `The message is ${status}${why}. Event ${id}, ${type}.` };
+  const why = isFailure && message.error !== null ? `: ${message.error.code}` : '';
+  return { at, kind: 'event', text: `The message ${entries[status]}${why}. Event ${id}, ${type}.` };
 }
 
 function deliveries({ id, type, created_at: createdAt, deliveries: all }: Story['events'][number]): Moment[] {
