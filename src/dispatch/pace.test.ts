@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../lib/clock.ts';
+import { Pace } from './pace.ts';
+
+/** A clock that stands still until it is moved: nothing refills by itself. */
+function stillClock() {
+  let nowMs = 1_000_000;
+  return { now: () => nowMs, advance: (ms: number) => void (nowMs += ms) };
+}
+
+const send = (): Promise<string> => Promise.resolve('sent');
+
+describe('a pace', () => {
+  it('without a rate lets everything through at once', async () => {
+    const pace = new Pace({ ratePerSecond: undefined, concurrencyMax: 1_000 }, stillClock());
+    const results = await Promise.all(Array.from({ length: 500 }, () => pace.run(send)));
+    expect(results.every((result) => result === 'sent')).toBe(true);
+  });
+
+  it("lets a second's worth through at once, makes a second's worth wait, and turns away what would wait longer", async () => {
+    const pace = new Pace({ ratePerSecond: 20, concurrencyMax: 100 }, stillClock());
+    const results = await Promise.all(Array.from({ length: 60 }, () => pace.run(send)));
+    expect(results.filter((result) => result === 'sent')).toHaveLength(40);
+    expect(results.filter((result) => result === 'too_fast')).toHaveLength(20);
+  });
+
+  it('lets through again what time has refilled', async () => {
+    const clock = stillClock();
+    const pace = new Pace({ ratePerSecond: 2, concurrencyMax: 100 }, clock);
+    await Promise.all(Array.from({ length: 10 }, () => pace.run(send)));
+    clock.advance(10_000);
+    const startedAt = performance.now();
+    expect(await Promise.all([pace.run(send), pace.run(send)])).toEqual(['sent', 'sent']);
+    expect(performance.now() - startedAt).toBeLessThan(400);
+  });
+
+  it('takes what comes less often than once a second', async () => {
+    const clock = stillClock();
+    const pace = new Pace({ ratePerSecond: 0.5, concurrencyMax: 1 }, clock);
+    expect(await pace.run(send)).toBe('sent');
+    expect(await pace.run(send)).toBe('too_fast');
+    clock.advance(2_000);
+    expect(await pace.run(send)).toBe('sent');
+  });
+
+  it('has no more under way than it may', async () => {
+    const pace = new Pace({ ratePerSecond: undefined, concurrencyMax: 3 }, systemClock);
+    let underWay = 0;
+    let most = 0;
+    const slow = async (): Promise<void> => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await new Promise((resolve) => setImmediate(resolve));
+      underWay -= 1;
+    };
+    await Promise.all(Array.from({ length: 20 }, () => pace.run(slow)));
+    expect(most).toBe(3);
+  });
+
+  it('turns away what finds thousands waiting', async () => {
+    const pace = new Pace({ ratePerSecond: undefined, concurrencyMax: 1 }, systemClock);
+    const release: Array<() => void> = [];
+    const first = pace.run(() => new Promise<void>((resolve) => void release.push(resolve)));
+    const waiting = Array.from({ length: 2_000 }, () => pace.run(send));
+    // The places are taken in the turns that follow.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await pace.run(send)).toBe('too_fast');
+    release[0]?.();
+    await first;
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['sent']));
+  });
+});
