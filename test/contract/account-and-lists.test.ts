@@ -37,6 +37,7 @@ describe('the Balance has', () => {
     balance = await api.get('GET /balance');
   });
 
+  test('object, which is balance', () => expect(balance.object).toBe('balance'));
   test('balance, a number', () => expect(balance.balance).toBeGreaterThan(0));
   test('currency, that of the account', async () => {
     expect(balance.currency).toBe((await api.get('GET /account')).currency);
@@ -54,6 +55,7 @@ describe('the Usage has', () => {
     usage = await api.get('GET /usage');
   });
 
+  test('object, which is usage', () => expect(usage.object).toBe('usage'));
   test('period, a string', () => expect(usage.period).toBe('month'));
   test('starts_at and ends_at, times that span the present', () => {
     expect(usage.starts_at).toMatch(time);
@@ -87,6 +89,7 @@ describe('the Bulk result has', () => {
     result = await api.get('POST /messages/bulk', { json: { ...sendBody({ to: undefined }), recipients } });
   });
 
+  test('object, which is bulk_result', () => expect(result.object).toBe('bulk_result'));
   test('total, the number of recipients', () => expect(result.total).toBe(3));
   test('sent and failed, the numbers of the outcomes', () => {
     expect(result).toMatchObject({ sent: 2, failed: 1 });

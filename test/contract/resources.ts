@@ -18,7 +18,7 @@ export type Message = {
   failed_at: string | null;
 };
 
-export type BulkResult = { total: number; sent: number; failed: number; messages: Message[] };
+export type BulkResult = { object: string; total: number; sent: number; failed: number; messages: Message[] };
 
 export type Sender = {
   id: string;
@@ -77,9 +77,10 @@ export type Account = Record<'id' | 'object' | 'email' | 'name' | 'company_name'
   created_at: string;
 };
 
-export type Balance = { balance: number; currency: string; as_of: string };
+export type Balance = { object: string; balance: number; currency: string; as_of: string };
 
 export type Usage = {
+  object: string;
   period: string;
   starts_at: string;
   ends_at: string;

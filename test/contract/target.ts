@@ -1,10 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
+import type { Quickstart } from '../../src/quickstart.ts';
+import { cleanUp, makeFolder } from '../helpers/embedded.ts';
+import { endProcesses, ServiceProcess } from '../helpers/process.ts';
+import { seed } from './seed.ts';
 
 /** The implementation under test, as far as the specification leaves it open. */
 export type Target = {
@@ -17,6 +16,8 @@ export type Target = {
   /** Approved senders of the account: one with letters, one of digits. */
   sender: string;
   numericSender: string;
+  /** Has 12 letters; best one that is approved as well, so that its length is all that is wrong with it. */
+  tooLongSender: string;
   /** A route that may be forced. */
   routeId: number;
   /** The address these tests call from, as the implementation sees it. */
@@ -55,6 +56,7 @@ function givenTarget(env: NodeJS.ProcessEnv): Target | undefined {
     openApiUrl: env['CONTRACT_OPENAPI_URL'] || new URL('/openapi.json', baseUrl).href,
     sender,
     numericSender: env['CONTRACT_NUMERIC_SENDER'] || sender,
+    tooLongSender: env['CONTRACT_TOO_LONG_SENDER'] || 'TwelveLetter',
     routeId: Number(env['CONTRACT_ROUTE_ID'] || 1),
     callerAddress: env['CONTRACT_CALLER_ADDRESS'] || '127.0.0.1',
     magicPrefix: env['CONTRACT_MAGIC_PREFIX'] || null,
@@ -62,70 +64,36 @@ function givenTarget(env: NodeJS.ProcessEnv): Target | undefined {
   };
 }
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const startMsMax = 60_000;
-const stopMsMax = 20_000;
-
 /** The program as `npm start` runs it without configuration, on free ports and in a folder that goes with it. */
 async function startProgram(): Promise<{ target: Target; stop: () => Promise<void> }> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'heliograph-contract-'));
-  // Run by root, PostgreSQL gets another account, which has to pass through.
-  await chmod(folder, 0o711);
-  const dataDir = path.join(folder, 'data');
-  const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, ['src/main.ts'], {
-    cwd: root,
-    env: { PATH, HOME, HOST: '127.0.0.1', PORT: '0', SIMULATOR_PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'error' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const exited = once(child, 'exit') as Promise<[number | null]>;
-  const stop = async () => {
-    const timer = setTimeout(() => child.kill('SIGKILL'), stopMsMax);
-    child.kill('SIGTERM');
-    const [code] = await exited;
-    clearTimeout(timer);
-    await rm(folder, { recursive: true, force: true });
-    if (code !== 0) throw new Error(`the program ended with ${code ?? 'a signal'}`);
-  };
   try {
-    await ready(child, exited);
-    return { target: await readTarget(path.join(dataDir, 'quickstart.json')), stop };
+    const dataDir = path.join(await makeFolder(undefined), 'data');
+    const program = await ServiceProcess.start(dataDir, { env: { LOG_LEVEL: 'error' } });
+    return { target: await targetOf(program.quickstart), stop: () => stopProgram(program) };
   } catch (error) {
-    await stop().catch(() => undefined);
+    await endProcesses();
+    await cleanUp();
     throw error;
   }
 }
 
-/** Resolves once the program says so; rejects with what it printed when it does not. */
-async function ready(child: ChildProcess, exited: Promise<unknown>): Promise<void> {
-  let printed = '';
-  const said = new Promise<true>((resolve) => {
-    child.stdout?.on('data', (chunk: Buffer) => {
-      printed = (printed + chunk.toString()).slice(-10_000);
-      if (printed.includes('Heliograph is ready')) resolve(true);
-    });
-  });
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), startMsMax);
-  });
-  const isReady = await Promise.race([said, over, exited.then(() => false)]);
-  clearTimeout(timer);
-  if (!isReady) throw new Error(`the program did not start within ${startMsMax} ms; it printed:\n${printed}`);
+/** Fails where the program did not end in order, or found reason to log an error. */
+async function stopProgram(program: ServiceProcess): Promise<void> {
+  const { code } = await program.stop();
+  await cleanUp();
+  const errors = program.output.split('\n').filter((line) => line.startsWith('{'));
+  if (code !== 0 || errors.length > 0) throw new Error(`the program ended with ${code}:\n${errors.join('\n')}`);
 }
 
-async function readTarget(quickstartFile: string): Promise<Target> {
-  const quickstart = JSON.parse(await readFile(quickstartFile, 'utf8')) as Record<string, string>;
-  const { base_url: baseUrl = '', api_key: apiKey = '', sender = '' } = quickstart;
+async function targetOf(quickstart: Quickstart): Promise<Target> {
   return {
-    baseUrl,
-    apiKey,
-    openApiUrl: new URL('/openapi.json', baseUrl).href,
-    sender,
+    baseUrl: quickstart.base_url,
+    apiKey: quickstart.api_key,
+    openApiUrl: new URL('/openapi.json', quickstart.base_url).href,
     numericSender: '+15005550006',
     routeId: 1,
     callerAddress: '127.0.0.1',
     magicPrefix: '+99901',
-    pennilessKey: null,
+    ...(await seed(quickstart)),
   };
 }
