@@ -46,6 +46,8 @@ export class Stage {
   readonly #loads: Child[];
   readonly #metered: Metered[];
   readonly #profile: boolean;
+  /** Rejects when the service or the simulator ends while it is needed. */
+  readonly #lost: Promise<never>;
   /** Messages of the warm-up. */
   #warmUpMessages = 0;
   /** Messages to numbers from which no receipt comes. */
@@ -67,6 +69,8 @@ export class Stage {
     this.#folder = folder;
     this.#loads = loads;
     this.#profile = profile;
+    this.#lost = Promise.race([service.child.lost, ...(simulator === undefined ? [] : [simulator.lost])]);
+    this.#lost.catch(() => undefined);
     this.#metered = [
       { name: 'service', cpuSeconds: () => cpuSecondsOf(service.child.pid) },
       { name: 'database', cpuSeconds: () => familyCpuSecondsOf(database.postmasterPid) },
@@ -102,7 +106,7 @@ export class Stage {
         if (load === undefined) throw new Error(`${plans.length} plans for ${this.#loads.length} loads`);
         return runPlan(load, { ...plan, port: this.service.port, keys, sender });
       });
-      loads = await Promise.race([Promise.all(running), this.service.child.lost]);
+      loads = await Promise.race([Promise.all(running), this.#lost]);
     } finally {
       usage = meter.stop();
     }
@@ -132,7 +136,7 @@ export class Stage {
           `messages are still under way after ${settledWithinMs / 1_000} s; ${this.#silent} of them get no receipt: ${JSON.stringify(counts)}`,
         );
       }
-      await delay(50);
+      await Promise.race([delay(50), this.#lost]);
     }
   }
 
