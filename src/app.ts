@@ -1,7 +1,6 @@
 import { createSecretKey, hkdfSync, randomInt, randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { Callers } from './accounts/callers.ts';
-import { deletePastKeyUsage } from './accounts/key-usage-queries.ts';
 import { KeyUses } from './accounts/key-uses.ts';
 import type { Config } from './config.ts';
 import { migrate } from './db/migrate.ts';
@@ -15,21 +14,20 @@ import { leaseMsFor } from './dispatch/send.ts';
 import { sweep } from './dispatch/sweeper.ts';
 import { connectRequestCounter, createRequestCounter, type RequestCounter } from './http/request-counter.ts';
 import type { Clock } from './lib/clock.ts';
-import { createIdSource, firstIdAt, type IdSource } from './lib/ids.ts';
+import { createIdSource, type IdSource } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import { Metrics } from './lib/metrics.ts';
 import { startWorker, type Worker } from './lib/worker.ts';
 import { createAccept } from './messages/accept.ts';
 import { IdempotentAnswers } from './messages/answers.ts';
-import { deleteExpiredKeys } from './messages/idempotency.ts';
 import { observeGauges } from './operator/gauges.ts';
 import { createProviders, paceOf } from './providers/registry.ts';
 import { ReceiptDesk } from './receipts/desk.ts';
 import { ReceiptPoller } from './receipts/poller.ts';
-import { deleteOldProviderRefs } from './receipts/queries.ts';
 import type { ProviderName } from './providers/provider.ts';
 import { accountTokenOf } from './receipts/account-token.ts';
 import { encodeRef } from './receipts/ref.ts';
+import { applyRetention } from './retention/retention.ts';
 import { createIsApprovedSender } from './senders/approved.ts';
 import { createServer } from './server.ts';
 import { version } from './version.ts';
@@ -49,6 +47,7 @@ export type AppOptions = {
     | 'routes'
     | 'rateCard'
     | 'onTimeout'
+    | 'retention'
     | 'databaseConnections'
     | 'metricsOpen'
     | 'redisUrl'
@@ -61,9 +60,6 @@ export type AppOptions = {
   /** How long a caller waits for an outcome before the answer is `pending`. */
   answerWithinMs?: number;
 };
-
-/** No upstream reports on a message for longer. */
-const providerRefsKeptMs = 8 * 24 * 3_600_000;
 
 /** The running service. */
 export type RunningApp = {
@@ -173,7 +169,6 @@ function buildPipeline(
   });
   const receiptDesk = new ReceiptDesk({ pool, clock, ids, log, outcomes: receiptOutcomes, refKey, metrics });
   for (const provider of providers.values()) receiptDesk.listenTo(provider);
-  const receiptPoller = new ReceiptPoller({ pool, clock, log, metrics, providers, receiptDesk });
   const acceptDeps = { pool, clock, ids, dispatchLeaseMs: leaseMsFor(attemptTimeoutMs), onDeliveries };
   const accept = {
     single: createAccept({ ...acceptDeps, onBatch: metrics.batchesOf('accept single') }),
@@ -185,7 +180,7 @@ function buildPipeline(
     dispatcher,
     attemptTimeoutMs,
     receiptDesk,
-    receiptPoller,
+    metrics,
     deliverer,
     guard,
     webhookSecretKey,
@@ -205,13 +200,14 @@ function openRequestCounter({ config, log }: AppOptions, stops: AsyncDisposableS
 type Pipeline = ReturnType<typeof buildPipeline>;
 
 function startWorkers(
-  { log, clock }: AppOptions,
+  { config, log, clock }: AppOptions,
   { pool }: Foundation,
-  { dispatcher, attemptTimeoutMs, deliverer, receiptDesk, receiptPoller }: Pipeline,
+  { dispatcher, attemptTimeoutMs, deliverer, providers, receiptDesk, metrics }: Pipeline,
   keyUses: KeyUses,
 ): Worker[] {
   const start = (name: string, everyMs: number, work: (signal: AbortSignal) => Promise<'more' | 'done'>): Worker =>
     startWorker({ name, everyMs, log, work });
+  const receiptPoller = new ReceiptPoller({ pool, clock, log, metrics, providers, receiptDesk });
   return [
     start('dispatch sweeper', 1_000, () => sweep({ pool, clock, dispatcher, attemptTimeoutMs, randomId: randomUUID })),
     start('delivery sweep', 1_000, async () => ((await deliverer.sweepDue()) > 0 ? 'more' : 'done')),
@@ -224,9 +220,7 @@ function startWorkers(
     start('housekeeping', 3_600_000, async () => {
       await ensurePartitions(pool, clock.now());
       await deliverer.skipOrphaned();
-      await deletePastKeyUsage(pool, clock.now());
-      await deleteOldProviderRefs(pool, firstIdAt(clock.now() - providerRefsKeptMs), 10_000);
-      return (await deleteExpiredKeys(pool, clock.now(), 10_000)) === 10_000 ? 'more' : 'done';
+      return applyRetention({ pool, clock, log, days: config.retention });
     }),
   ];
 }

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { providerNames } from './providers/provider.ts';
 import { providersSettingsSchema } from './providers/registry.ts';
+import { retentionSchema } from './retention/retention-days.ts';
 
 const price = Type.Number({ minimum: 0, maximum: 1_000, description: 'Per segment, in the currency of the accounts.' });
 
@@ -53,6 +54,7 @@ export const configFileSchema = Type.Object(
       },
       { additionalProperties: false, default: {} },
     ),
+    retention: retentionSchema,
   },
   { additionalProperties: false },
 );

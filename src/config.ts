@@ -8,6 +8,7 @@ import type { RateCard } from './messages/price.ts';
 import type { Route } from './messages/route.ts';
 import type { ProviderName } from './providers/provider.ts';
 import { providersSettingsSchema, type ProvidersSettings } from './providers/registry.ts';
+import { defaultRetention, problemsOf, type RetentionDays } from './retention/retention-days.ts';
 
 /** Everything the program is told from outside, read once and frozen. */
 export type Config = {
@@ -36,6 +37,7 @@ export type Config = {
   routes: Route[];
   rateCard: RateCard;
   onTimeout: 'next' | 'stop';
+  retention: RetentionDays;
 };
 
 /** Every problem of a configuration at once, so that it is mended in one go. */
@@ -82,6 +84,7 @@ export function loadConfig(env: Environment, readFile: (file: string) => string)
     routes: fileConfig?.routes ?? [],
     rateCard: fileConfig?.rateCard ?? { defaultMicros: 10_000, byPrefix: new Map([['+1', 7_900]]) },
     onTimeout: fileConfig?.onTimeout ?? 'next',
+    retention: fileConfig?.retention ?? defaultRetention,
   };
   if (
     fileConfig !== undefined &&
@@ -164,7 +167,7 @@ class EnvironmentReader {
   }
 }
 
-type FileConfig = Pick<Config, 'publicUrl' | 'providers' | 'routes' | 'rateCard' | 'onTimeout'>;
+type FileConfig = Pick<Config, 'publicUrl' | 'providers' | 'routes' | 'rateCard' | 'onTimeout' | 'retention'>;
 
 function readConfigFile(
   file: string,
@@ -178,6 +181,7 @@ function readConfigFile(
     routes: [],
     rateCard: { defaultMicros: 0, byPrefix: new Map() },
     onTimeout: 'next',
+    retention: defaultRetention,
   };
   let document: unknown;
   try {
@@ -197,6 +201,7 @@ function readConfigFile(
     return empty;
   }
   checkRoutes(content, file, problems);
+  problems.push(...problemsOf(content.retention).map((problem) => `${file}: retention.${problem}`));
   return toFileConfig(content);
 }
 
@@ -277,5 +282,6 @@ function toFileConfig(content: ConfigFile): FileConfig {
     })),
     rateCard: { defaultMicros: toMicros(content.rateCard.default), byPrefix: toRates(content.rateCard.prefixes) },
     onTimeout: content.dispatch.onTimeout,
+    retention: content.retention,
   };
 }

@@ -44,3 +44,22 @@ export async function addEventCounts(db: Db, events: readonly NewEvent[]): Promi
     ],
   });
 }
+
+/**
+ * Forgets the counts of the next accounts after `afterAccountId` whose events have been dropped with their months. Returns the last of these
+ * accounts; null after the last of all.
+ */
+export async function deleteEventCounts(db: Db, afterAccountId: string, accounts: number): Promise<string | null> {
+  const { rows } = await db.query<{ last: string | null }>({
+    name: 'delete_event_counts',
+    text: `WITH page AS (
+             SELECT account_id FROM accounts WHERE account_id > $1 ORDER BY account_id LIMIT $2
+           ), gone AS (
+             DELETE FROM events_hourly h USING page
+             WHERE h.account_id = page.account_id AND h.hour < (SELECT since FROM kept WHERE table_name = 'events')
+           )
+           SELECT (SELECT account_id FROM page ORDER BY account_id DESC LIMIT 1) AS last`,
+    values: [afterAccountId, accounts],
+  });
+  return rows[0]?.last ?? null;
+}

@@ -100,7 +100,7 @@ export type Hours = {
   hours: Array<{ hourMs: number }>;
 };
 
-/** The total over whole hours, and the hours that hold the messages from `offset` on, as many as fill `limit`. */
+/** Of the messages that are kept: the total over whole hours, and the hours that hold the messages from `offset` on, as many as fill `limit`. */
 export async function findHours(
   db: Db,
   accountId: string,
@@ -113,7 +113,8 @@ export async function findHours(
              SELECT hour, messages, (sum(messages) OVER (ORDER BY hour DESC))::bigint AS running
              FROM usage_hourly
              WHERE account_id = $1 AND status = $2 AND messages > 0
-               AND hour >= to_timestamp($3::float8 / 1000) AND hour < to_timestamp($4::float8 / 1000)
+               AND hour >= greatest(to_timestamp($3::float8 / 1000), (SELECT since FROM kept WHERE table_name = 'messages'))
+               AND hour < to_timestamp($4::float8 / 1000)
            )
            SELECT t.total, (extract(epoch FROM h.hour) * 1000)::float8 AS hour_ms, h.running - h.messages AS before
            FROM (SELECT coalesce(max(running), 0) AS total FROM h) t

@@ -113,6 +113,15 @@ export async function findAccountsOfSender(db: Db, sender: string, limit: number
   return rows.map((row) => row.account_id);
 }
 
+/** Forgets unmatched receipts older than that id, at most `limit` at once. Returns how many. */
+export async function deleteOldUnmatchedReceipts(db: Db, beforeId: string, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    'DELETE FROM unmatched_receipts WHERE id = ANY (ARRAY(SELECT id FROM unmatched_receipts WHERE id < $1 LIMIT $2))',
+    [beforeId, limit],
+  );
+  return rowCount ?? 0;
+}
+
 /** Forgets ids of messages older than the upstreams' receipts can be, at most `limit` at once. */
 export async function deleteOldProviderRefs(db: Db, beforeMessageId: string, limit: number): Promise<number> {
   const { rowCount } = await db.query(

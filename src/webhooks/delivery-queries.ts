@@ -200,3 +200,12 @@ export async function findOrphaned(db: Db, limit: number): Promise<EndpointKey[]
   });
   return rows;
 }
+
+/** Takes deliveries of events older than that id off the queue, at most `limit` at once: nobody waits for them any more. Walks the queue. */
+export async function deleteOutdatedDeliveries(db: Db, beforeEventId: string, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `DELETE FROM delivery_queue WHERE ctid = ANY (ARRAY(SELECT ctid FROM delivery_queue WHERE event_id < $1 LIMIT $2))`,
+    [beforeEventId, limit],
+  );
+  return rowCount ?? 0;
+}
