@@ -1,4 +1,4 @@
-import { request, type Dispatcher } from 'undici';
+import { request } from 'undici';
 import { Failure, misuse } from './failure.ts';
 import type { Target } from './target.ts';
 
@@ -86,7 +86,7 @@ export class Client {
   ): Promise<{ status: number; envelope: Envelope }> {
     try {
       const { statusCode, body: answer } = await request(url, {
-        method: method as Dispatcher.HttpMethod,
+        method,
         headers: {
           authorization: `Bearer ${this.#credential}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),

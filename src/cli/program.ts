@@ -4,6 +4,7 @@ import { accountCommands } from './commands/account.ts';
 import { keyCommands } from './commands/key.ts';
 import { listenCommand } from './commands/listen.ts';
 import { messageCommands } from './commands/message.ts';
+import { redactCommand } from './commands/redact.ts';
 import { sendCommand } from './commands/send.ts';
 import { senderCommands } from './commands/sender.ts';
 import { serviceCommands } from './commands/service.ts';
@@ -55,6 +56,7 @@ export function createProgram(shell: Shell): Command {
   messageCommands(program, open);
   webhookCommands(program, open);
   suppressionCommands(program, open);
+  redactCommand(program, open);
   upkeepCommands(program, open);
   return program;
 }

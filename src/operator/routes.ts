@@ -9,6 +9,7 @@ import { deliveryRoutes, type DeliveryRouteDeps } from './delivery-routes.ts';
 import { operatorKeyRoutes, type OperatorKeyRouteDeps } from './key-routes.ts';
 import { operatorMessageRoutes } from './message-routes.ts';
 import { providerRoutes, type ProviderRouteDeps } from './provider-routes.ts';
+import { redactionRoutes } from './redaction-routes.ts';
 import { operatorSenderRoutes, type OperatorSenderRouteDeps } from './sender-routes.ts';
 import { suppressionRoutes, type SuppressionRouteDeps } from './suppression-routes.ts';
 import { upkeepRoutes } from './upkeep-routes.ts';
@@ -57,6 +58,7 @@ export async function operatorRoutes(app: App, deps: OperatorDeps): Promise<void
       deliveryRoutes(api, deps);
       suppressionRoutes(api, deps);
       providerRoutes(api, deps);
+      redactionRoutes(api, deps);
       upkeepRoutes(api, deps);
     },
     { prefix: '/operator/v1' },
