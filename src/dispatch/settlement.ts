@@ -2,6 +2,7 @@ import { UsageChanges, addUsage } from '../accounts/usage-queries.ts';
 import type { Db } from '../db/pool.ts';
 import type { MessageRow } from '../events/message-view.ts';
 import { readMessages } from '../events/read.ts';
+import { redacted } from '../events/redacted.ts';
 import { addToBalances, recordRefunds, sumByAccount } from '../ledger/ledger.ts';
 import { formatTime } from '../lib/clock.ts';
 import type { MessageErrorCode } from '../lib/errors.ts';
@@ -131,7 +132,9 @@ export class Settlement {
     for (const round of rounds) await this.#applyRound(round.sort(byMessage));
     await this.#readCurrent(receipts.filter((receipt) => !this.#current.has(keyOf(receipt))));
     const known = receipts.filter((receipt) => this.#current.has(keyOf(receipt)));
-    if (known.length > 0) await insertReceipts(this.#db, known, this.#deps.ids);
+    // What was redacted stays so: the upstream names the recipient again.
+    const kept = known.map((receipt) => (this.#isRedacted(receipt) ? { ...receipt, raw: redacted } : receipt));
+    if (kept.length > 0) await insertReceipts(this.#db, kept, this.#deps.ids);
   }
 
   async #applyRound(round: readonly ReceiptOutcome[]): Promise<void> {
@@ -222,7 +225,7 @@ export class Settlement {
     );
     const reported = receipts.flatMap((receipt) => {
       const message = receipt.optOut ? this.#current.get(keyOf(receipt)) : undefined;
-      return message === undefined
+      return message === undefined || message.recipient === redacted
         ? []
         : [{ accountId: receipt.accountId, recipient: message.recipient, source: receipt.provider }];
     });
@@ -242,6 +245,10 @@ export class Settlement {
       })),
     );
     if (ofSends.length + ofLate.length > 0) await insertProviderRefs(this.#db, [...ofSends, ...ofLate]);
+  }
+
+  #isRedacted(key: MessageKey): boolean {
+    return this.#current.get(keyOf(key))?.recipient === redacted;
   }
 
   #note(message: MessageRow, status: Change['status']): void {
