@@ -1,10 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../helpers/until.ts';
-import { api, createKey, newSenderId, recipient, sendBody } from './client.ts';
+import { until } from './until.ts';
+import { api, createKey, newSenderId, recipient, sendBody, time } from './client.ts';
 import { Inbox } from './inbox.ts';
 import type { Account, Balance, BulkResult, Deleted, Pagination, Usage } from './resources.ts';
-
-const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d$/;
 
 function expectMarker({ id, object, deleted }: Deleted, wanted: { id: string; object: string }): void {
   expect({ id, object, deleted }).toEqual({ id: wanted.id, object: wanted.object, deleted: true });

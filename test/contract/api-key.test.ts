@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../helpers/until.ts';
-import { api, Client, createKey } from './client.ts';
+import { until } from './until.ts';
+import { api, Client, createKey, time } from './client.ts';
 import type { ApiKey, CreatedApiKey } from './resources.ts';
-
-const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d$/;
 
 async function listed(id: string): Promise<ApiKey> {
   const { data: keys } = await api.get('GET /api-keys');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { until } from '../helpers/until.ts';
+import { until } from './until.ts';
 import { api, Client, createKey, sendBody, target } from './client.ts';
 import type { Operation } from './resources.ts';
 

@@ -1,9 +1,16 @@
-import { expect, inject, onTestFinished } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { ServedDocument, type OpenApiDocument } from './document.ts';
+import { until } from './until.ts';
 import type { CreatedApiKey, Message, Operation, Operations, Pagination } from './resources.ts';
 
 /** The implementation under test. */
 export const target = inject('target');
+
+/** Tests that need a carrier which fails on demand. */
+export const onMagic = test.runIf(target.magicPrefix !== null);
+
+/** Tests that need an account without money. */
+export const onPenniless = test.runIf(target.pennilessKey !== null);
 
 /** What it serves as its OpenAPI document. */
 export const served = await ServedDocument.fetch(target.openApiUrl);
@@ -36,7 +43,8 @@ export type RequestOptions = {
 
 /** Of all there is in an answer, the times are named like this. */
 const timeNames = /_at$|^as_of$/;
-const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d$/;
+/** ISO 8601 with a numeric offset. */
+export const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d$/;
 
 /** A caller with one key. Whatever it is answered is held to the OpenAPI document and to what the specification says of every answer. */
 export class Client {
@@ -115,7 +123,7 @@ function expectEnvelope(response: Response, body: Omit<Answer<unknown>, 'status'
 function expectTimes(value: unknown): void {
   if (value === null || typeof value !== 'object') return;
   for (const [name, inner] of Object.entries(value)) {
-    if (timeNames.test(name) && inner !== null) expect(inner, name).toMatch(timeForm);
+    if (timeNames.test(name) && inner !== null) expect(inner, name).toMatch(time);
     expectTimes(inner);
   }
 }
@@ -163,4 +171,12 @@ export async function createKey(fields: Record<string, unknown> = {}): Promise<C
     await api.call('DELETE /api-keys/{id}', { id: key.id });
   });
   return { ...key, client: new Client(key.plain_key) };
+}
+
+/** The message, once it is in a state. */
+export function inState(id: string, status: string): Promise<Message> {
+  return until(`${id} is ${status}`, async () => {
+    const message = await api.get('GET /messages/{id}', { id });
+    return message.status === status && message;
+  });
 }

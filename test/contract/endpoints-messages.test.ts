@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { until } from '../helpers/until.ts';
-import { api, Client, recipient, sendBody } from './client.ts';
+import { api, Client, inState, recipient, sendBody } from './client.ts';
 
 describe('GET /messages/{id}', () => {
   test('answers 200 with the Message of that id', async () => {
@@ -31,7 +30,7 @@ describe('GET /messages', () => {
   test('status, one of five, filters', async () => {
     const to = recipient();
     const { id } = await api.send({ to });
-    await until('it is delivered', async () => (await api.get('GET /messages/{id}', { id })).status === 'delivered');
+    await inState(id, 'delivered');
     for (const status of ['pending', 'sent', 'delivered', 'failed', 'undelivered']) {
       const messages = await api.get('GET /messages', { query: { to, status } });
       expect(messages.map((message) => message.id)).toEqual(status === 'delivered' ? [id] : []);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { until } from '../helpers/until.ts';
+import { until } from './until.ts';
 import { api, Client, newSenderId } from './client.ts';
 import type { Sender } from './resources.ts';
 

@@ -1,9 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { api, Client, createKey, magicRecipient, providers, recipient, sendBody, target } from './client.ts';
+import {
+  api,
+  Client,
+  createKey,
+  magicRecipient,
+  onMagic,
+  onPenniless,
+  providers,
+  recipient,
+  sendBody,
+  target,
+} from './client.ts';
 import { Inbox } from './inbox.ts';
 
-const onMagic = test.runIf(target.magicPrefix !== null);
-const onPenniless = test.runIf(target.pennilessKey !== null);
 const penniless = new Client(target.pennilessKey);
 
 function bulkBody(fields: Record<string, unknown> = {}): Record<string, unknown> {

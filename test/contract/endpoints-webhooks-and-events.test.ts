@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { until } from '../helpers/until.ts';
-import { api } from './client.ts';
+import { until } from './until.ts';
+import { api, inState } from './client.ts';
 import { Inbox } from './inbox.ts';
 import type { Event } from './resources.ts';
 
@@ -84,7 +84,7 @@ describe('GET /events', () => {
   });
   test('type, one of three, filters', async () => {
     const { id } = await api.send();
-    await until('it is delivered', async () => (await api.get('GET /messages/{id}', { id })).status === 'delivered');
+    await inState(id, 'delivered');
     for (const type of types) {
       const events = await api.get('GET /events', { query: { type, limit: 100 } });
       expect(events.filter((event) => event.type !== type)).toEqual([]);

@@ -1,8 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { api, Client, createKey, magicRecipient, recipient, sendBody, served, target } from './client.ts';
-
-const onMagic = test.runIf(target.magicPrefix !== null);
-const onPenniless = test.runIf(target.pennilessKey !== null);
+import {
+  api,
+  Client,
+  createKey,
+  magicRecipient,
+  onMagic,
+  onPenniless,
+  recipient,
+  sendBody,
+  served,
+  target,
+} from './client.ts';
 
 describe('the error of a failed request', () => {
   test('is in a body of success, which is false, error and meta', async () => {

@@ -1,9 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../helpers/until.ts';
-import { api, magicRecipient, target } from './client.ts';
+import { until } from './until.ts';
+import { api, magicRecipient, target, time } from './client.ts';
 import type { Event, Message } from './resources.ts';
-
-const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d$/;
 
 /** The event of a message, from the list of past ones. */
 function eventOf(messageId: string, type: string): Promise<Event> {

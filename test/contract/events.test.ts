@@ -2,14 +2,12 @@ import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
-import { until } from '../helpers/until.ts';
+import { until } from './until.ts';
 import { fail, hang, ok, type Answer } from '../webhooks/receiver.ts';
-import { api, magicRecipient, recipient, sendBody, target } from './client.ts';
+import { api, magicRecipient, onMagic, recipient, sendBody, time } from './client.ts';
 import { Inbox, type Delivery } from './inbox.ts';
 
 const stripe = new Stripe('sk_test_unused');
-const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d$/;
-const onMagic = test.runIf(target.magicPrefix !== null);
 
 describe('an event is delivered', () => {
   test('as an HTTP POST with JSON', async () => {
@@ -31,7 +29,7 @@ describe('an event is delivered', () => {
     const typesAt = (inbox: Inbox) => new Set(inbox.about(id).map(({ event }) => event.type));
     await one.delivery(id, 'message.sent');
     expect([typesAt(one), typesAt(other)]).toEqual([new Set(['message.sent']), new Set(['message.delivered'])]);
-    await until('both are there', () => typesAt(all).size === 2);
+    await until('both are there', async () => typesAt(all).size === 2);
   });
 
   test('to no endpoint that is not active', async () => {
@@ -176,7 +174,7 @@ async function twoAttempts(failure: Answer): Promise<{ first: Delivery; second: 
     return failure;
   });
   const { id } = await api.send({ to });
-  const attempts = await until('a second attempt', () => inbox.about(id).length >= 2 && inbox.about(id), 60_000);
+  const attempts = await until('a second attempt', async () => inbox.about(id).length >= 2 && inbox.about(id), 60_000);
   const [first, second] = attempts as [Delivery, Delivery];
   return { first, second, secret: inbox.endpoint.signing_secret };
 }

@@ -1,11 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../helpers/until.ts';
-import { api, magicRecipient, recipient, sendBody, target } from './client.ts';
+import { api, inState, magicRecipient, onMagic, recipient, sendBody, time } from './client.ts';
 import { Inbox } from './inbox.ts';
 import type { Message } from './resources.ts';
-
-const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d$/;
-const onMagic = test.runIf(target.magicPrefix !== null);
 
 describe('the Message has', () => {
   const asked = sendBody({ to: recipient(), body: 'Grüße ✓', reference: 'order 7' });
@@ -14,10 +10,7 @@ describe('the Message has', () => {
 
   beforeAll(async () => {
     sent = await api.get('POST /messages/send', { json: asked });
-    delivered = await until('the message is delivered', async () => {
-      const message = await api.get('GET /messages/{id}', { id: sent.id });
-      return message.status === 'delivered' && message;
-    });
+    delivered = await inState(sent.id, 'delivered');
   });
 
   test('id, with the prefix msg_', () => expect(sent.id).toMatch(/^msg_./));
@@ -49,10 +42,7 @@ describe('the Message has', () => {
 
 onMagic('a failed Message has error as code and message, and failed_at', async () => {
   const { id } = await api.send({ to: magicRecipient('008') });
-  const failed = await until('the message has failed', async () => {
-    const message = await api.get('GET /messages/{id}', { id });
-    return message.status === 'failed' && message;
-  });
+  const failed = await inState(id, 'failed');
   expect(failed.error).toEqual({ code: expect.stringMatching(/^[a-z_]+$/), message: expect.stringMatching(/./) });
   expect(failed.failed_at).toMatch(time);
 });

@@ -1,8 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { api, newSenderId, target } from './client.ts';
+import { api, newSenderId, target, time } from './client.ts';
 import type { Sender } from './resources.ts';
-
-const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d$/;
 
 describe('the Sender has', () => {
   const senderId = newSenderId();

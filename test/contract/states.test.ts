@@ -1,20 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { until } from '../helpers/until.ts';
+import { until } from './until.ts';
 import { fail } from '../webhooks/receiver.ts';
-import { api, Client, createKey, magicRecipient, newSenderId, recipient, sendBody, target } from './client.ts';
+import {
+  api,
+  Client,
+  createKey,
+  inState,
+  magicRecipient,
+  newSenderId,
+  onMagic,
+  recipient,
+  sendBody,
+  time,
+} from './client.ts';
 import { Inbox } from './inbox.ts';
-import type { Message } from './resources.ts';
-
-const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d$/;
-const onMagic = test.runIf(target.magicPrefix !== null);
-
-/** The message once it is in a state. */
-function inState(id: string, status: string): Promise<Message> {
-  return until(`${id} is ${status}`, async () => {
-    const message = await api.get('GET /messages/{id}', { id });
-    return message.status === status && message;
-  });
-}
 
 describe('a message', () => {
   test('that a provider accepted is sent: sent_at is set, message.sent is emitted, the answer is 201', async () => {

@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../helpers/until.ts';
+import { until } from './until.ts';
 import { fail, ok } from '../webhooks/receiver.ts';
-import { api } from './client.ts';
+import { api, time } from './client.ts';
 import { Inbox } from './inbox.ts';
 import type { WebhookEndpoint } from './resources.ts';
-
-const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d$/;
 
 describe('the Webhook endpoint has', () => {
   let inbox: Inbox;
