@@ -58,21 +58,28 @@ async function receive(request: FastifyRequest, provider: Provider, token: strin
   }
   const rawBody = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   const receipts = readReceipts(request, provider, rawBody, deps);
-  const raw = `${request.method} ${request.url.split('?')[1] ?? ''}\n${rawBody.toString('utf8')}`
-    .replaceAll('\0', '')
-    .slice(0, rawLengthMax);
   await Promise.all(
-    receipts.map((receipt) =>
-      ref === undefined && receipt.ref === undefined
+    receipts.map((receipt) => {
+      const raw = rawOf(request, rawBody, receipt, receipts.length);
+      return ref === undefined && receipt.ref === undefined
         ? deps.receiptDesk.settleById(name, {
             ...receipt,
             candidates: [{ id: receipt.providerMessageId, certain: true }],
             recipient: '',
             raw,
           })
-        : deps.receiptDesk.settleByRef(name, receipt, ref, raw),
-    ),
+        : deps.receiptDesk.settleByRef(name, receipt, ref, raw);
+    }),
   );
+}
+
+/** What came for several messages at once is kept as it was read, each apart: none is to hold another one's recipient. */
+function rawOf({ method, url }: FastifyRequest, rawBody: Buffer, receipt: Receipt, count: number): string {
+  const content =
+    count > 1
+      ? `one of ${count} receipts\n${JSON.stringify(receipt)}`
+      : `${url.split('?')[1] ?? ''}\n${rawBody.toString('utf8')}`;
+  return `${method} ${content}`.replaceAll('\0', '').slice(0, rawLengthMax);
 }
 
 function readReceipts(

@@ -111,7 +111,10 @@ export async function replaceAnswers(
   });
 }
 
-/** Redacts, of the next `limit` unmatched receipts after `afterId`, those that hold `pattern`; they are not tried again. */
+/**
+ * Redacts, of the next `limit` unmatched receipts after `afterId`, those that hold `pattern`; they are not tried again. `lastId` is where to
+ * go on, null where there are no more.
+ */
 export async function redactUnmatchedReceipts(
   db: Db,
   pattern: string,
@@ -126,7 +129,7 @@ export async function redactUnmatchedReceipts(
              UPDATE unmatched_receipts u SET raw = '${redacted}', receipt = NULL, next_try_at = NULL
              FROM page WHERE u.id = page.id AND page.holds RETURNING u.id
            )
-           SELECT (SELECT count(*) FROM changed) AS redacted, (SELECT id FROM page ORDER BY id DESC LIMIT 1) AS "lastId"`,
+           SELECT (SELECT count(*) FROM changed) AS redacted, (SELECT id FROM page ORDER BY id OFFSET $3 - 1) AS "lastId"`,
     values: [pattern, afterId, limit],
   });
   return rows[0] ?? { redacted: 0, lastId: null };
