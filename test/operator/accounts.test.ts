@@ -150,7 +150,7 @@ describe('an account', () => {
         operator.get(`/accounts/${id}/api-keys`),
         operator.post(`/accounts/${id}/api-keys`, { name: 'x' }),
       ]);
-      expect(answers.map(({ status, error }) => [status, error.code])).toEqual(Array(5).fill([404, 'not_found']));
+      expect(answers.map(({ status, error }) => `${status} ${error.code}`)).toEqual(Array(5).fill('404 not_found'));
     },
   );
 });

@@ -71,7 +71,8 @@ describe("an account's key that the operator makes", () => {
     const answers = await Promise.all(
       Array.from({ length: 101 }, () => operator.post(`/accounts/${id}/api-keys`, { name: 'one of many' })),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(100).fill(201), 400]);
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(100);
+    expect(answers.filter(({ status }) => status === 400)).toHaveLength(1);
   });
 });
 

@@ -27,17 +27,18 @@ function kindsOf({ timeline }: { timeline: Array<{ kind: string }> }): string[] 
   return timeline.map(({ kind }) => kind);
 }
 
+async function find(query: Record<string, string | number>) {
+  type Owned = Message & { account_id: string };
+  const { data, pagination } = await operator.client.request<Owned[]>('GET', '/messages', { query });
+  return { found: data.map(({ id, account_id: account }) => [id, account]), total: pagination.total };
+}
+
 describe('finding messages', () => {
   test('to a recipient shows those of all accounts; with an account only its own', async () => {
     const [one, two] = [await service.account(), await service.account()];
     const to = '+14155550201';
     const sent = [await one.api.sent({ to }), await two.api.sent({ to }), await one.api.sent({ to })];
     await one.api.sent({ to: '+14155550202' });
-    const find = async (query: Record<string, string | number>) => {
-      type Owned = Message & { account_id: string };
-      const { data, pagination } = await operator.client.request<Owned[]>('GET', '/messages', { query });
-      return { found: data.map(({ id, account_id: account }) => [id, account]), total: pagination.total };
-    };
     const account = toPublicId('acc', one.accountId);
     const other = toPublicId('acc', two.accountId);
     expect(await find({ to })).toEqual({
