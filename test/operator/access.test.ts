@@ -46,6 +46,7 @@ const endpoints = [
   'POST /accounts/{id}/suspend',
   'POST /accounts/{id}/top-ups',
   'POST /deliveries/replay',
+  'POST /redactions',
   'POST /senders/{id}/approve',
   'POST /senders/{id}/reject',
   'POST /senders/{id}/suspend',

@@ -15,8 +15,13 @@ export class TestPoller {
   readonly #poller: ReceiptPoller;
   readonly #metrics = new Metrics();
 
-  constructor(service: TestService, clock: Clock, twilioUrl: string, limits: ReceiptPollerDeps['limits'] = {}) {
-    const { pool, ids } = service.app;
+  constructor(
+    service: TestService,
+    clock: Clock,
+    twilioUrl: string,
+    { pool = service.pool, limits }: Partial<Pick<ReceiptPollerDeps, 'pool' | 'limits'>> = {},
+  ) {
+    const { ids } = service.app;
     const log = createLog({ level: 'silent' });
     const metrics = this.#metrics;
     const settings = readProvidersSettings({ twilio: { baseUrl: twilioUrl, ...simulatorCredentials.twilio } });

@@ -41,7 +41,8 @@ async function redact({ operator, output }: Session, number: string): Promise<vo
   const { pending_messages: pending } = part;
   output.result({ redacted: total, pending_messages: pending }, () => describe(total));
   if (pending > 0) {
-    throw new Failure(`${pending} messages to this number are still being sent. Redact it again in ten minutes.`);
+    const messages = pending === 1 ? '1 message to this number is' : `${pending} messages to this number are`;
+    throw new Failure(`${messages} still being sent. Redact it again in ten minutes.`);
   }
 }
 
