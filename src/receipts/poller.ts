@@ -36,7 +36,7 @@ const defaultLimits = {
 };
 
 const lookUpsAtOnce = 4;
-/** Of each upstream: a tenth of what the slowest of them is known to bear. */
+/** Of each upstream, whose requests are for sending in the first place. */
 const lookUpsPerSecond = 10;
 
 /** An upstream that could not be asked so often in a row is left alone for a while; a single message it stumbles over stops nothing. */
@@ -55,7 +55,11 @@ type Source = {
   closedUntilMs: number;
 };
 
-type Account = { accountId: string };
+/** As `Promise.all`, but nothing goes on once it has failed: the lock is given back then. */
+async function allEnded<Result>(running: ReadonlyArray<Promise<Result>>): Promise<Result[]> {
+  await Promise.allSettled(running);
+  return Promise.all(running);
+}
 
 /**
  * The net under receipts that were lost on their way: asks upstreams about messages that have been `sent` for longer than receipts usually
@@ -100,7 +104,7 @@ export class ReceiptPoller {
     const isOver = (): boolean => signal?.aborted === true || this.#deps.clock.now() >= nowMs + this.#limits.runMs;
     const limit = Math.max(1, Math.floor(this.#limits.messages / units.length));
     const reading = pLimit(lookUpsAtOnce);
-    const progress = await Promise.all(units.map((unit) => reading(() => this.#askAbout(unit, limit, isOver))));
+    const progress = await allEnded(units.map((unit) => reading(() => this.#askAbout(unit, limit, isOver))));
     return progress.includes(true) && signal?.aborted !== true ? 'more' : 'done';
   }
 
@@ -126,7 +130,7 @@ export class ReceiptPoller {
       unit.places ?? Object.fromEntries([...this.#sources.keys()].map((name) => [name, firstIdAt(unit.hourMs)]));
     const [open, closed] = this.#divide(started);
     const messages = await findUnreported(pool, unit.accountId, open, firstIdAt(unit.hourMs + hourMs), limit);
-    const asked = await Promise.all(messages.map((message) => this.#turns(() => this.#ask(unit, message, isOver))));
+    const asked = await allEnded(messages.map((message) => this.#turns(() => this.#ask(unit, message, isOver))));
     const advanced = advancePlaces(open, messages, asked, messages.length < limit);
     await savePlaces(pool, unit, { ...closed, ...advanced });
     return messages.length === 0 || asked.includes(true);
@@ -147,7 +151,7 @@ export class ReceiptPoller {
   }
 
   /** False where the message is still to be asked about in this round. */
-  async #ask(account: Account, message: UnreportedMessage, isOver: () => boolean): Promise<boolean> {
+  async #ask(unit: LookUpUnit, message: UnreportedMessage, isOver: () => boolean): Promise<boolean> {
     const source = this.#sources.get(message.provider);
     if (source === undefined || isOver() || !this.#isOpen(message.provider)) return false;
     const result = await source.pace.run(() => this.#lookUp(source, message));
@@ -155,7 +159,7 @@ export class ReceiptPoller {
     this.#deps.metrics.lookUp(message.provider, result.outcome === 'found' ? result.receipt.state : result.outcome);
     if (result.outcome === 'unavailable') return this.#noteUnavailable(source, message, result);
     source.unavailableInRow = 0;
-    if (result.outcome === 'found') await this.#settle(account, message, result);
+    if (result.outcome === 'found') await this.#settle(unit, message, result);
     return true;
   }
 
@@ -183,7 +187,7 @@ export class ReceiptPoller {
   }
 
   async #settle(
-    { accountId }: Account,
+    { accountId }: LookUpUnit,
     message: UnreportedMessage,
     { receipt }: Extract<LookUpResult, { outcome: 'found' }>,
   ): Promise<void> {
