@@ -4,7 +4,7 @@ import { TestService } from '../helpers/service.ts';
 import { until } from '../helpers/until.ts';
 
 /** Longer than the providers' time-out here: only +99901007 and imposed latency come near it. */
-const providerTimeoutMs = 1_000;
+const providerTimeoutMs = 1_500;
 
 const service = await TestService.start({ providerTimeoutMs });
 afterAll(() => service.stop());
@@ -124,7 +124,7 @@ describe('a request that was written and got no answer', () => {
 
   it('but whose receipt comes while the next provider is being asked, has sent the message', async () => {
     const { api } = await service.account();
-    await service.disturb('vonage', { latencyMs: 600 });
+    await service.disturb('vonage', { latencyMs: 1_000 });
     const to = '+9990100774';
     const sending = api.sent({ to });
     await until('the next provider is asked', async () => (await service.asked(to)).length === 2, 5_000);

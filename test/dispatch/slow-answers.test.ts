@@ -14,13 +14,13 @@ afterEach(async () => {
 
 describe('a send that is not resolved in time', () => {
   it('is answered 201 and pending, and goes on', async () => {
-    await service.disturb('twilio', { latencyMs: 1_500 });
+    await service.disturb('twilio', { latencyMs: 3_000 });
     const { api } = await service.account({ balance: 1 });
     const startedAt = performance.now();
     const message = await api.sent({ to: '+9990100101' });
     const waitedMs = performance.now() - startedAt;
     expect(waitedMs).toBeGreaterThanOrEqual(answerWithinMs - 5);
-    expect(waitedMs).toBeLessThan(1_500);
+    expect(waitedMs).toBeLessThan(3_000);
     expect(message).toMatchObject({
       status: 'pending',
       provider: null,
@@ -79,7 +79,7 @@ describe('a provider that takes 5 s', () => {
 describe('a bulk of which not all is resolved in time', () => {
   it('is answered with what is resolved, and the rest pending; the rest goes on', async () => {
     const { api } = await service.account({ balance: 1 });
-    const recipients = ['+9990100104', '+9990101402', '+9990100205', '+9990101403', 'malformed'];
+    const recipients = ['+9990101004', '+9990101402', '+9990100205', '+9990101403', 'malformed'];
     const { status, data } = await api.bulk({ recipients });
     expect(status).toBe(201);
     expect(data).toMatchObject({ total: 5, sent: 1, failed: 2 });

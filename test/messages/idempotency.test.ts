@@ -40,7 +40,7 @@ describe('a repeat of a send with the same Idempotency-Key', () => {
   it('waits for the first while it is still running', async () => {
     await service.disturb('twilio', { latencyMs: 400 });
     const { api } = await service.account();
-    const recipient = '+14155550002';
+    const recipient = '+9990101002';
     const headers = withKey();
     const answers = await Promise.all(Array.from({ length: 6 }, () => api.send({ to: recipient }, headers)));
     await service.disturb('twilio', { latencyMs: 0 });
