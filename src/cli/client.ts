@@ -3,7 +3,7 @@ import { Failure, misuse } from './failure.ts';
 import type { Target } from './target.ts';
 
 export type Query = Record<string, string | number | boolean | undefined>;
-export type RequestOptions = { query?: Query; body?: unknown; timeoutMs?: number };
+export type RequestOptions = { query?: Query; body?: unknown; idempotencyKey?: string; timeoutMs?: number };
 
 /** What all answers of both APIs look like. */
 type Envelope = {
@@ -82,7 +82,7 @@ export class Client {
   async #exchange(
     method: string,
     url: URL,
-    { body, timeoutMs = timeoutMsDefault }: RequestOptions,
+    { body, idempotencyKey, timeoutMs = timeoutMsDefault }: RequestOptions,
   ): Promise<{ status: number; envelope: Envelope }> {
     try {
       const { statusCode, body: answer } = await request(url, {
@@ -90,6 +90,7 @@ export class Client {
         headers: {
           authorization: `Bearer ${this.#credential}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
         },
         body: body === undefined ? null : JSON.stringify(body),
         headersTimeout: timeoutMs,

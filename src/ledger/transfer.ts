@@ -1,4 +1,4 @@
-import type { Pool } from '../db/pool.ts';
+import type { Db } from '../db/pool.ts';
 import type { Clock } from '../lib/clock.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { IdSource } from '../lib/ids.ts';
@@ -20,9 +20,10 @@ export type Transfer = { kind: 'top_up' | 'adjustment'; amount: number; note: st
 
 /** Puts money on an account that exists, or takes it off. Throws `invalid_request` where the amount cannot be. Returns the new balance. */
 export async function transfer(
+  db: Db,
   accountId: string,
   { kind, amount, note }: Transfer,
-  { pool, clock, ids }: { pool: Pool; clock: Clock; ids: IdSource },
+  { clock, ids }: { clock: Clock; ids: IdSource },
 ): Promise<{ balanceMicros: number }> {
   const amountMicros = toMicros(amount);
   if (amountMicros === undefined) throw invalid('The amount must have at most 6 decimals.');
@@ -31,10 +32,10 @@ export async function transfer(
     throw invalid('A top-up must be more than zero. Take money off with an adjustment.');
   }
   const entry = { accountId, id: ids.next(), kind, amountMicros, note, atMs: clock.now() };
-  const balanceMicros = await recordTransfer(pool, entry);
+  const balanceMicros = await recordTransfer(db, entry);
   if (balanceMicros !== undefined) return { balanceMicros };
   if (amountMicros > 0) throw invalid('The balance would be larger than an account can have.');
-  const balance = (await lockBalance(pool, accountId)) / 1_000_000;
+  const balance = (await lockBalance(db, accountId)) / 1_000_000;
   throw invalid(`The balance is ${balance} and cannot fall below zero. Take off at most that much.`);
 }
 

@@ -1,5 +1,4 @@
 import { Type, type Static } from 'typebox';
-import type { AccountRow } from '../accounts/account-queries.ts';
 import {
   changeAccount,
   createAccount,
@@ -11,15 +10,13 @@ import {
 import { accountSchema, showAccount } from '../accounts/schema.ts';
 import type { Notices } from '../db/notices.ts';
 import type { Pool } from '../db/pool.ts';
-import { microsToNumber } from '../events/message-view.ts';
 import type { App } from '../http/app.ts';
 import { envelope, envelopeSchema, listEnvelope, listEnvelopeSchema } from '../http/envelope.ts';
 import { offsetOf, pageQuery, paginationOf } from '../http/pagination.ts';
-import { amountMax, transfer } from '../ledger/transfer.ts';
-import { formatTime, type Clock } from '../lib/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { ApiError } from '../lib/errors.ts';
 import { fromPublicId, toPublicId, type IdSource } from '../lib/ids.ts';
-import { idParams, text, time, words } from './fields.ts';
+import { idParams, text, words } from './fields.ts';
 
 export type AccountRouteDeps = { pool: Pool; clock: Clock; ids: IdSource; notices: Notices };
 
@@ -38,28 +35,7 @@ const listQuerySchema = Type.Object({
   ...pageQuery,
 });
 
-const amountSchema = Type.Number({
-  minimum: -amountMax,
-  maximum: amountMax,
-  description: "In units of the account's currency, with at most 6 decimals.",
-});
-const noteSchema = text({ minLength: 1, maxLength: 255, description: 'Why, for whoever reads the ledger.' });
-
-const transferSchema = Type.Object(
-  {
-    object: Type.Literal('transfer'),
-    account_id: Type.String(),
-    kind: words(['top_up', 'adjustment'] as const),
-    amount: Type.Number(),
-    currency: Type.String(),
-    note: Type.String(),
-    balance: Type.Number({ description: 'The balance after it.' }),
-    created_at: time,
-  },
-  { title: 'Transfer' },
-);
-
-/** Accounts, their status and their money. */
+/** Accounts and their status. */
 export function operatorAccountRoutes(app: App, deps: AccountRouteDeps): void {
   const { pool } = deps;
 
@@ -100,11 +76,13 @@ export function operatorAccountRoutes(app: App, deps: AccountRouteDeps): void {
     {
       schema: { summary: 'Retrieve an account', params: idParams, response: { 200: envelopeSchema(accountSchema) } },
     },
-    async (request) => envelope(request, showAccount(await findByPath(request.params.id, pool))),
+    async (request) => {
+      const account = await findAccount(pool, fromPublicId('acc', request.params.id));
+      return envelope(request, showAccount(account));
+    },
   );
 
   changeRoutes(app, deps);
-  transferRoutes(app, deps);
 }
 
 function changeRoutes(app: App, { pool, notices }: AccountRouteDeps): void {
@@ -129,71 +107,8 @@ function changeRoutes(app: App, { pool, notices }: AccountRouteDeps): void {
   }
 }
 
-function transferRoutes(app: App, deps: AccountRouteDeps): void {
-  app.post(
-    '/accounts/:id/top-ups',
-    {
-      schema: {
-        summary: 'Put money on an account',
-        params: idParams,
-        body: Type.Object({ amount: amountSchema, note: Type.Optional(noteSchema) }),
-        response: { 201: envelopeSchema(transferSchema) },
-      },
-    },
-    async (request, reply) => {
-      const account = await findByPath(request.params.id, deps.pool);
-      if (account.status === 'closed') throw new ApiError('invalid_request', 'This account is closed.');
-      const { amount, note = 'top-up' } = request.body;
-      const transferred = await showTransfer(account, { kind: 'top_up', amount, note }, deps);
-      request.log.info({ account_id: request.params.id, amount }, 'operator: account topped up');
-      return reply.status(201).send(envelope(request, transferred));
-    },
-  );
-
-  app.post(
-    '/accounts/:id/adjustments',
-    {
-      schema: {
-        summary: 'Correct the balance of an account, up or down; it does not fall below zero',
-        params: idParams,
-        body: Type.Object({ amount: amountSchema, note: noteSchema }),
-        response: { 201: envelopeSchema(transferSchema) },
-      },
-    },
-    async (request, reply) => {
-      const account = await findByPath(request.params.id, deps.pool);
-      const { amount, note } = request.body;
-      const transferred = await showTransfer(account, { kind: 'adjustment', amount, note }, deps);
-      request.log.info({ account_id: request.params.id, amount }, 'operator: balance adjusted');
-      return reply.status(201).send(envelope(request, transferred));
-    },
-  );
-}
-
-async function showTransfer(
-  { account_id: accountId, currency }: AccountRow,
-  { kind, amount, note }: { kind: 'top_up' | 'adjustment'; amount: number; note: string },
-  deps: AccountRouteDeps,
-): Promise<Static<typeof transferSchema>> {
-  const { balanceMicros } = await transfer(accountId, { kind, amount, note }, deps);
-  return {
-    object: 'transfer',
-    account_id: toPublicId('acc', accountId),
-    kind,
-    amount,
-    currency,
-    note,
-    balance: microsToNumber(balanceMicros),
-    created_at: formatTime(deps.clock.now()),
-  };
-}
-
 function unknownAccount(): ApiError {
   return new ApiError('not_found', 'There is no such account.', { param: 'id' });
-}
-
-async function findByPath(id: string, pool: Pool): Promise<AccountRow> {
-  return findAccount(pool, fromPublicId('acc', id));
 }
 
 function readNewAccount(body: Static<typeof createBodySchema>): NewAccount {

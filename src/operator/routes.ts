@@ -12,9 +12,11 @@ import { providerRoutes, type ProviderRouteDeps } from './provider-routes.ts';
 import { redactionRoutes } from './redaction-routes.ts';
 import { operatorSenderRoutes, type OperatorSenderRouteDeps } from './sender-routes.ts';
 import { suppressionRoutes, type SuppressionRouteDeps } from './suppression-routes.ts';
+import { transferRoutes, type TransferRouteDeps } from './transfer-routes.ts';
 import { upkeepRoutes } from './upkeep-routes.ts';
 
 export type OperatorDeps = AccountRouteDeps &
+  TransferRouteDeps &
   OperatorKeyRouteDeps &
   OperatorSenderRouteDeps &
   SuppressionRouteDeps &
@@ -52,6 +54,7 @@ export async function operatorRoutes(app: App, deps: OperatorDeps): Promise<void
       api.addHook('onRequest', createOperatorAuth(deps.operatorToken));
       api.setNotFoundHandler(handleNotFound);
       operatorAccountRoutes(api, deps);
+      transferRoutes(api, deps);
       operatorKeyRoutes(api, deps);
       operatorSenderRoutes(api, deps);
       operatorMessageRoutes(api, deps);

@@ -24,8 +24,13 @@ function programInto(written: string[]): Command {
     },
   });
   const environment = { url: undefined, token: undefined, key: undefined, dataDir: 'data', databaseUrl: undefined };
-  const stopOnSignal = () => new AbortController().signal;
-  return createProgram({ environment, stdin: Readable.from([]), stdout: stream, stderr: stream, stopOnSignal });
+  return createProgram({
+    environment,
+    stdin: Readable.from([]),
+    stdout: stream,
+    stderr: stream,
+    stopOnSignal: () => AbortSignal.abort(),
+  });
 }
 
 function leavesOf(command: Command): Command[] {
@@ -105,24 +110,25 @@ describe('a command that is called wrongly ends with 2 and says how it is called
   });
 });
 
-describe('a service that cannot be used is told of, with what to do, and ends with 1', () => {
-  async function listenAs(answer: (url: string) => { status: number; body: string }) {
-    const asked: string[] = [];
-    const server = createServer((request, response) => {
-      asked.push(`${request.url} ${request.headers.authorization}`);
-      const { status, body } = answer(request.url ?? '');
-      response.writeHead(status).end(body);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const stop = async (): Promise<void> => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    };
-    return { url, asked, stop };
-  }
+/** A program at an address of its own that is not Heliograph. */
+async function listenAs(answer: (url: string) => { status: number; body: string }) {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.url} ${request.headers.authorization}`);
+    const { status, body } = answer(request.url ?? '');
+    response.writeHead(status).end(body);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const stop = async (): Promise<void> => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  };
+  return { url, asked, stop };
+}
 
+describe('a service that cannot be used is told of, with what to do, and ends with 1', () => {
   test('one that is not there', async () => {
     const { url, stop } = await listenAs(() => ({ status: 200, body: '' }));
     await stop();

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'vitest';
 import { checkout } from '../helpers/embedded.ts';
-import { operatorToken, TestService } from '../helpers/service.ts';
+import { operatorToken, type TestService } from '../helpers/service.ts';
 
 export type Ended = { code: number | null; stdout: string; stderr: string };
 

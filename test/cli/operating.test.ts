@@ -77,24 +77,27 @@ describe('account', () => {
       'The balance is 100.75 and cannot fall below zero. Take off at most that much.\n',
     ]);
     expect((await cli.run('adjust', account, '1')).code).toBe(2);
+    for (const _time of ['first', 'again']) {
+      const topUp = await cli.output('topup', account, '5', '--idempotency-key', 'invoice-7');
+      expect(topUp).toContain('is now 105.75 USD');
+    }
   });
 });
 
 test('key makes, lists and revokes keys with the bounds it is given', async () => {
   const { account } = await startAccount();
-  const key = await cli.json<Item>(
-    ...['key', 'create', account, '--name', 'reports', '--permission', 'sms:read', '--permission', 'balance:read'],
-    ...[
-      '--rate-limit',
-      '60',
-      '--daily-limit',
-      '5',
-      '--allowed-ip',
-      '192.0.2.1',
-      '--expires-at',
-      '2099-01-01T00:00:00Z',
-    ],
-  );
+  const bounds = [
+    '--permission',
+    'sms:read',
+    '--permission',
+    'balance:read',
+    '--rate-limit',
+    '60',
+    '--daily-limit',
+    '5',
+  ];
+  const more = ['--allowed-ip', '192.0.2.1', '--expires-at', '2099-01-01T00:00:00Z'];
+  const key = await cli.json<Item>('key', 'create', account, '--name', 'reports', ...bounds, ...more);
   expect(key).toMatchObject({
     permissions: ['sms:read', 'balance:read'],
     rate_limit: 60,

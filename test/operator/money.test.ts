@@ -105,6 +105,31 @@ describe('money', () => {
     expect([status, error.param]).toEqual([400, 'note']);
   });
 
+  test('moves once for one Idempotency-Key, however often and however fast it is asked for', async () => {
+    const { id } = await operator.createAccount();
+    const repeat = (path: string, json: object, key: string) =>
+      operator.client.request<Transfer>('POST', `/accounts/${id}/${path}`, {
+        json,
+        headers: { 'Idempotency-Key': key },
+      });
+    const once = () => repeat('top-ups', { amount: 5 }, 'invoice 7');
+    const answers = [...(await Promise.all(Array.from({ length: 8 }, once))), await once()];
+    expect(new Set(answers.map(({ status, data }) => JSON.stringify([status, data]))).size).toBe(1);
+    expect(answers[0]?.data.balance).toBe(5);
+    expect((await repeat('top-ups', { amount: 5 }, 'invoice 8')).data.balance).toBe(10);
+    for (const other of [
+      repeat('top-ups', { amount: 6 }, 'invoice 7'),
+      repeat('adjustments', { amount: 5, note: 'top-up' }, 'invoice 7'),
+    ]) {
+      const { status, error } = await other;
+      expect([status, error.code]).toEqual([400, 'idempotency_conflict']);
+    }
+    // What was refused has not used its key up.
+    expect((await repeat('adjustments', { amount: -11, note: 'n' }, 'refused')).status).toBe(400);
+    await topUp(id, 5);
+    expect((await repeat('adjustments', { amount: -11, note: 'n' }, 'refused')).data.balance).toBe(4);
+  });
+
   test('is spent by sending', async () => {
     const { api } = await service.account({ balance: 0 });
     expect((await api.send({ to: '+14155550100' })).error.code).toBe('insufficient_balance');

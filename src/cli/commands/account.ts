@@ -97,22 +97,30 @@ export function accountCommands(program: Command, open: OpenSession): void {
   moneyCommands(program, open);
 }
 
+type TransferOptions = { note?: string; idempotencyKey?: string };
+
+const keyHelp = 'repeated with the same key within 24 hours, the money still moves once';
+
 function moneyCommands(program: Command, open: OpenSession): void {
-  const move = async (id: string, way: 'top-ups' | 'adjustments', amount: string, note?: string): Promise<void> => {
+  const move = async (id: string, way: string, amount: string, options: TransferOptions): Promise<void> => {
     const { operator, output } = open();
-    const body = { amount: readAmount(amount), note };
-    const transfer = await operator.post<Transfer>(`/accounts/${encodeURIComponent(id)}/${way}`, body);
-    output.result(transfer, ({ balance, currency }) => `The balance of ${id} is now ${balance} ${currency}.`);
+    const { note, idempotencyKey } = options;
+    const { data } = await operator.request<Transfer>('POST', `/accounts/${encodeURIComponent(id)}/${way}`, {
+      body: { amount: readAmount(amount), note },
+      idempotencyKey,
+    });
+    output.result(data, ({ balance, currency }) => `The balance of ${id} is now ${balance} ${currency}.`);
   };
 
   withExamples(program.command('topup').description('put money on an account'), [
     'topup acc_01k… 50',
-    'topup acc_01k… 12.50 --note "invoice 2026-118"',
+    'topup acc_01k… 12.50 --note "invoice 2026-118" --idempotency-key invoice-2026-118',
   ])
     .argument('<account>', 'its id')
     .argument('<amount>', "in the account's currency, with at most 6 decimals")
     .option('--note <text>', 'for whoever reads the ledger')
-    .action((id: string, amount: string, { note }: { note?: string }) => move(id, 'top-ups', amount, note));
+    .option('--idempotency-key <key>', keyHelp)
+    .action((id: string, amount: string, options: TransferOptions) => move(id, 'top-ups', amount, options));
 
   withExamples(program.command('adjust').description('correct a balance, up or down; it does not fall below zero'), [
     'adjust acc_01k… -3.20 --note "charged twice on 3 May"',
@@ -120,7 +128,8 @@ function moneyCommands(program: Command, open: OpenSession): void {
     .argument('<account>', 'its id')
     .argument('<amount>', 'what to add; negative to take off')
     .requiredOption('--note <text>', 'why, for whoever reads the ledger')
-    .action((id: string, amount: string, { note }: { note: string }) => move(id, 'adjustments', amount, note));
+    .option('--idempotency-key <key>', keyHelp)
+    .action((id: string, amount: string, options: TransferOptions) => move(id, 'adjustments', amount, options));
 }
 
 function readAmount(text: string): number {
