@@ -272,7 +272,12 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   const workers = startWorkers(options, foundation, pipeline, keyUses);
   // Running attempts end and are committed; messages that still wait stay pending, for this or another process to take up.
   starting.defer(async () => {
-    await Promise.all([server.close(), dispatcher.stop(), ...workers.map((worker) => worker.stop())]);
+    await Promise.all([
+      server.close(),
+      dispatcher.stop(),
+      pipeline.deliverer.stop(),
+      ...workers.map((worker) => worker.stop()),
+    ]);
   });
 
   const running = starting.move();

@@ -137,7 +137,7 @@ describe('a problem is told by its name and how to mend it:', () => {
     expect(new ConfigError(problems).message).toMatch(/problems:\n {2}- .*\n {2}- /);
   });
 
-  it.fails('what is missing is named as it is written in the file', () => {
+  it('what is missing is named as it is written in the file', () => {
     const problems = problemsOf(() => load({}, 'routes: []'));
     expect(problems.some((problem) => problem.includes('public_url'))).toBe(true);
     expect(problems.some((problem) => problem.includes('rate_card'))).toBe(true);

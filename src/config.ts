@@ -196,7 +196,7 @@ function readConfigFile(
     for (const { instancePath, message, params } of validate.errors ?? []) {
       const extra = 'additionalProperty' in params ? ` (${snakeCase(String(params['additionalProperty']))})` : '';
       const place = snakeCase(instancePath.replaceAll('/', '.').replace(/^\./, '')) || 'the file';
-      problems.push(`${file}: ${place} ${message ?? 'is not valid'}${extra}`);
+      problems.push(`${file}: ${place} ${snakeCase(message ?? 'is not valid')}${extra}`);
     }
     return empty;
   }

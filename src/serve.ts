@@ -21,6 +21,8 @@ export async function runService(config: Config, stopping: AbortSignal, print: (
       stops.push(() => database.stop());
       databaseUrl = database.url;
       databaseLost = failWhenLost(database, stopping);
+      // While the start fails, or everything stops, the database ends because we end it.
+      databaseLost.catch(() => undefined);
     }
     const needsSecrets = config.secretKey === undefined || config.operatorToken === undefined;
     const kept = needsSecrets ? await loadSecrets(config.dataDir) : undefined;

@@ -31,6 +31,8 @@ export function createPool({ url, maxConnections, applicationName, onError }: Po
     keepAlive: true,
     options: '-c enable_seqscan=off -c plan_cache_mode=force_generic_plan -c timezone=UTC -c jit=off',
     statement_timeout: 30_000,
+    // For a network that swallows packets: the server's own time-out would never arrive.
+    query_timeout: 35_000,
     idle_in_transaction_session_timeout: 30_000,
   });
   pool.on('error', onError);

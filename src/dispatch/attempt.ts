@@ -10,6 +10,8 @@ export type AttemptRecord = {
   detail?: string;
   latency_ms?: number;
   provider_message_id?: string;
+  /** Known only from a receipt that overtook the answer to the send; the attempt's own report takes its place. */
+  early?: true;
   /** The upstream took a message that another attempt had already settled: the recipient may have it twice. */
   duplicate?: true;
 };

@@ -12,7 +12,7 @@ import { Chain, leaseMarginMs, type ChainDeps, type DispatchJob } from './send.t
 
 export type LaneName = 'single' | 'bulk';
 
-export type DispatcherDeps = Omit<ChainDeps, 'breakers' | 'paces' | 'started'> & {
+export type DispatcherDeps = Omit<ChainDeps, 'breakers' | 'paces' | 'started' | 'isStopping'> & {
   pool: Pool;
   log: Log;
   outcomes: Batcher<Outcome, MessageRow | undefined>;
@@ -47,7 +47,7 @@ export class Dispatcher {
       maxWaiting: 50_000,
       isSharedFault: isConnectionFault,
     });
-    this.#chainDeps = { ...deps, breakers, paces, started };
+    this.#chainDeps = { ...deps, breakers, paces, started, isStopping: () => this.#stopping };
   }
 
   get breakers(): ReadonlyMap<ProviderName, Breaker> {

@@ -117,17 +117,29 @@ export async function markReceived(db: Db, changes: readonly ReceiptChange[]): P
   return rows;
 }
 
+export type StoryAddition = MessageKey & {
+  attemptsJson: string;
+  /** Nothing is added to a story that has this already: reports and receipts come again. */
+  unlessJson: string;
+  /** The report of the attempts themselves, which takes the place of what an early receipt let us guess. */
+  isOwnReport: boolean;
+};
+
 /** Adds to the story of messages that are settled already: what a late attempt or receipt had to say. */
-export async function appendAttempts(
-  db: Db,
-  additions: ReadonlyArray<MessageKey & { attemptsJson: string }>,
-): Promise<void> {
+export async function appendAttempts(db: Db, additions: readonly StoryAddition[]): Promise<void> {
   await db.query({
     name: 'append_attempts',
-    text: `UPDATE messages m SET attempts = coalesce(m.attempts, '[]'::jsonb) || x.attempts::jsonb
-           FROM unnest($1::uuid[], $2::uuid[], $3::text[]) x(account_id, id, attempts)
-           WHERE m.account_id = x.account_id AND m.id = x.id`,
-    values: [...keyColumns(additions), additions.map(({ attemptsJson }) => attemptsJson)],
+    text: `UPDATE messages m
+           SET attempts = CASE WHEN x.is_own THEN jsonb_path_query_array(coalesce(m.attempts, '[]'), '$[*] ? (!exists(@.early))')
+             ELSE coalesce(m.attempts, '[]') END || x.attempts::jsonb
+           FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::boolean[]) x(account_id, id, attempts, unless, is_own)
+           WHERE m.account_id = x.account_id AND m.id = x.id AND NOT coalesce(m.attempts, '[]') @> x.unless::jsonb`,
+    values: [
+      ...keyColumns(additions),
+      additions.map(({ attemptsJson }) => attemptsJson),
+      additions.map(({ unlessJson }) => unlessJson),
+      additions.map(({ isOwnReport }) => isOwnReport),
+    ],
   });
 }
 

@@ -30,6 +30,7 @@ export type ChainDeps = {
   breakers: ReadonlyMap<ProviderName, Breaker>;
   paces: ReadonlyMap<ProviderName, Pace>;
   started: Batcher<StartedAttempt, boolean>;
+  isStopping: () => boolean;
   /** The longest an attempt may take, of all providers. */
   attemptTimeoutMs: number;
   /** After a request that was written and got no answer: on to the next provider, or fail the message. */
@@ -78,6 +79,8 @@ export class Chain {
     const skipped: ProviderName[] = [];
     for (const provider of candidates) {
       if (this.#isExpired()) return this.#failed(expired);
+      // A stopping process begins no further attempt; the next one goes on with the chain.
+      if (this.#deps.isStopping() && this.#records.length > 0) return undefined;
       const result = await this.#tryInTurn(provider);
       if (result === 'skipped') {
         skipped.push(provider);

@@ -105,18 +105,17 @@ export class Settlement {
     const late = outcomes.filter((outcome) => !this.#current.has(keyOf(outcome)));
     if (late.length === 0) return;
     await this.#readCurrent(late);
-    const additions = late.map((outcome) => ({
-      accountId: outcome.accountId,
-      messageId: outcome.messageId,
-      attemptsJson: JSON.stringify(
-        outcome.attempts.map((attempt) =>
-          attempt.result === 'accepted' &&
-          attempt.provider_message_id !== this.#current.get(keyOf(outcome))?.provider_message_id
-            ? { ...attempt, duplicate: true }
-            : attempt,
-        ),
-      ),
-    }));
+    const additions = late.map((outcome) => {
+      const settledId = this.#current.get(keyOf(outcome))?.provider_message_id;
+      const attempts = outcome.attempts.map((attempt) =>
+        attempt.result === 'accepted' && attempt.provider_message_id !== settledId
+          ? { ...attempt, duplicate: true }
+          : attempt,
+      );
+      const attemptsJson = JSON.stringify(attempts);
+      const { accountId, messageId } = outcome;
+      return { accountId, messageId, attemptsJson, unlessJson: attemptsJson, isOwnReport: true };
+    });
     await appendAttempts(this.#db, additions);
   }
 
@@ -184,6 +183,7 @@ export class Settlement {
             result: 'accepted',
             detail: 'its receipt came before its answer',
             provider_message_id: receipt.providerMessageId,
+            early: true,
           } satisfies AttemptRecord,
         ]),
       })),
@@ -200,23 +200,18 @@ export class Settlement {
       return message !== undefined && receipt.attempt !== message.attempt_count - 1;
     });
     if (duplicates.length === 0) return;
-    await appendAttempts(
-      this.#db,
-      duplicates.map(({ accountId, messageId, provider, providerMessageId, atMs, state }) => ({
-        accountId,
-        messageId,
-        attemptsJson: JSON.stringify([
-          {
-            provider,
-            at: formatTime(atMs),
-            result: 'accepted',
-            detail: `a receipt of an earlier attempt says ${state}`,
-            provider_message_id: providerMessageId,
-            duplicate: true,
-          } satisfies AttemptRecord,
-        ]),
-      })),
-    );
+    const additions = duplicates.map(({ accountId, messageId, provider, providerMessageId, atMs, state }) => {
+      const record: Omit<AttemptRecord, 'at'> = {
+        provider,
+        result: 'accepted',
+        detail: `a receipt of an earlier attempt says ${state}`,
+        provider_message_id: providerMessageId,
+        duplicate: true,
+      };
+      const attemptsJson = JSON.stringify([{ ...record, at: formatTime(atMs) }]);
+      return { accountId, messageId, attemptsJson, unlessJson: JSON.stringify([record]), isOwnReport: false };
+    });
+    await appendAttempts(this.#db, additions);
   }
 
   async #recordOptOuts(failed: readonly FailedOutcome[], receipts: readonly ReceiptOutcome[]): Promise<void> {

@@ -1,3 +1,4 @@
+import { offsetOf } from '../http/pagination.ts';
 import type { Db } from '../db/pool.ts';
 import { firstIdAt } from '../lib/ids.ts';
 import type { EventType } from './event.ts';
@@ -19,7 +20,7 @@ export async function listEvents(
 ): Promise<EventPage> {
   const { accountId, type, page, limit, nowMs } = query;
   const fromMs = Math.floor((nowMs - shownForMs) / hourMs) * hourMs;
-  const offset = Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER);
+  const offset = offsetOf(page, limit);
   const hours = await findEventHours(db, accountId, type, new Date(fromMs), { offset, limit });
   const { total, skipped, newest, oldest } = hours;
   if (newest === null || oldest === null) return { rows: [], total };

@@ -85,10 +85,10 @@ export class Metrics {
 
   /** A value that is looked up when Prometheus asks; one that cannot be had is left out of that answer. */
   observe(name: string, help: string, read: () => number | Promise<number>): void {
-    new Gauge({
+    const gauge = new Gauge({
       name: `heliograph_${name}`,
       help,
-      registers: [this.registry],
+      registers: [],
       async collect() {
         try {
           this.set(await read());
@@ -97,18 +97,20 @@ export class Metrics {
         }
       },
     });
+    this.registry.registerMetric(gauge);
   }
 
   /** The same for a value with one label. */
   observeEach(name: string, help: string, label: string, read: () => Iterable<readonly [string, number]>): void {
-    new Gauge({
+    const gauge = new Gauge({
       name: `heliograph_${name}`,
       help,
       labelNames: [label],
-      registers: [this.registry],
+      registers: [],
       collect() {
         for (const [value, amount] of read()) this.set({ [label]: value }, amount);
       },
     });
+    this.registry.registerMetric(gauge);
   }
 }

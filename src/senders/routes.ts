@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Pool } from '../db/pool.ts';
 import type { App } from '../http/app.ts';
 import { envelope, envelopeSchema, listEnvelope, listEnvelopeSchema } from '../http/envelope.ts';
-import { paginationOf } from '../http/pagination.ts';
+import { offsetOf, paginationOf } from '../http/pagination.ts';
 import type { Clock } from '../lib/clock.ts';
 import { ApiError } from '../lib/errors.ts';
 import { fromPublicId, type IdSource } from '../lib/ids.ts';
@@ -29,7 +29,7 @@ export function senderRoutes(app: App, deps: SenderRouteDeps): void {
       const { status = null, page, limit } = request.query;
       const { accountId } = request.caller;
       const total = await countSenders(pool, accountId, status);
-      const offset = (page - 1) * limit;
+      const offset = offsetOf(page, limit);
       const rows = offset < total ? await pageSenders(pool, accountId, status, { offset, limit }) : [];
       return listEnvelope(request, rows.map(showSender), paginationOf(page, limit, total));
     },

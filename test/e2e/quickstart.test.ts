@@ -95,7 +95,7 @@ describe('npm start without any configuration', { timeout }, () => {
     await service.stop();
   });
 
-  it.fails('is refused, and says why, where another one uses the port', async () => {
+  it('is refused, and says why, where another one uses the port', async () => {
     const occupied = createServer().listen(0, '127.0.0.1');
     await once(occupied, 'listening');
     const { port } = occupied.address() as AddressInfo;
