@@ -43,7 +43,13 @@ export async function startSimulatedUpstreams(
       { baseUrl: `${simulator.url}/${name}`, ...pace, ...credentials },
     ]),
   );
-  const bind = { host: '127.0.0.1', port: simulator.smppPort, window: 100, statusClasses: { '0x40B': 'billing', '0x65': 'opt_out' }, ...smpp };
+  const bind = {
+    host: '127.0.0.1',
+    port: simulator.smppPort,
+    window: 100,
+    statusClasses: { '0x40B': 'billing', '0x65': 'opt_out' },
+    ...smpp,
+  };
   const route = {
     id: 1,
     name: 'everywhere',

@@ -80,7 +80,7 @@ describe('upstreams are asked about a message', () => {
     };
     const running = poller().run();
     await expect.poll(() => upstream.requests.length).toBe(1);
-    expect(await poller().run()).toBe('done');
+    expect(await poller().runNow()).toBe('done');
     expect(upstream.requests).toHaveLength(1);
     answerNow?.();
     expect(await running).toBe('more');
@@ -166,13 +166,19 @@ it('a look for lost receipts that finds nothing is not repeated before something
   let acquired = 0;
   pool.on('acquire', () => (acquired += 1));
   const asking = new TestPoller(service, clock, upstream.baseUrl, { pool });
+  // The service's own look at its start may have the lock; whoever gets it asks once.
+  for (let taken = 1; taken === 1;) {
+    const before = acquired;
+    await asking.runNow();
+    taken = acquired - before;
+  }
+  const before = acquired;
   for (let minute = 0; minute < 50; minute += 1) {
-    expect(await asking.run()).toBe('done');
     clock.advance(60_000);
+    expect(await asking.runNow()).toBe('done');
   }
   await pool.end();
-  // The lock and one statement.
-  expect(acquired).toBe(2);
+  expect(acquired).toBe(before);
 });
 
 it('nobody is asked about a message that was redacted', async () => {

@@ -1,6 +1,7 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { readProvidersSettings } from '../../src/config.ts';
 import { createOutcomes } from '../../src/dispatch/outcome.ts';
+import type { Pool } from '../../src/db/pool.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { Metrics } from '../../src/lib/metrics.ts';
@@ -9,10 +10,12 @@ import { ReceiptDesk } from '../../src/receipts/desk.ts';
 import { ReceiptPoller, type ReceiptPollerDeps } from '../../src/receipts/poller.ts';
 import { simulatorCredentials } from '../../src/simulator/simulator.ts';
 import type { TestService } from '../helpers/service.ts';
+import { until } from '../helpers/until.ts';
 
 /** A process of its own that looks for the lost receipts of a service, with Twilio at `twilioUrl`. */
 export class TestPoller {
   readonly #poller: ReceiptPoller;
+  readonly #pool: Pool;
   readonly #metrics = new Metrics();
 
   constructor(
@@ -22,6 +25,7 @@ export class TestPoller {
     { pool = service.pool, limits }: Partial<Pick<ReceiptPollerDeps, 'pool' | 'limits'>> = {},
   ) {
     const { ids } = service.app;
+    this.#pool = service.pool;
     const log = createLog({ level: 'silent' });
     const metrics = this.#metrics;
     const settings = readProvidersSettings({ twilio: { baseUrl: twilioUrl, ...simulatorCredentials.twilio } });
@@ -32,13 +36,29 @@ export class TestPoller {
     this.#poller = new ReceiptPoller({ pool, clock, log, metrics, providers, receiptDesk, limits });
   }
 
-  run(): Promise<'more' | 'done'> {
+  /** One run, whether or not another process is at it. */
+  runNow(): Promise<'more' | 'done'> {
+    return this.#poller.run();
+  }
+
+  /** One run, once no other process is at it. */
+  async run(): Promise<'more' | 'done'> {
+    await until('no other process is at it', () => this.#isFree());
     return this.#poller.run();
   }
 
   /** Runs as long as there is something to ask. */
   async runToEnd(): Promise<void> {
-    while ((await this.#poller.run()) === 'more');
+    while ((await this.run()) === 'more');
+  }
+
+  /** The service itself looks once at its start. */
+  async #isFree(): Promise<boolean> {
+    if (this.#pool.waitingCount > 0) return false;
+    const { rowCount } = await this.#pool.query(
+      `SELECT FROM pg_locks JOIN pg_database d ON d.oid = database WHERE locktype = 'advisory' AND datname = current_database()`,
+    );
+    return rowCount === 0;
   }
 
   /** How often each thing was learnt. */
