@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
-import { Ajv } from 'ajv';
+import { Ajv, type ErrorObject } from 'ajv';
 import ipaddr from 'ipaddr.js';
 import { parse as parseYaml } from 'yaml';
 import { configFileSchema, type ConfigFile } from './config-file.ts';
@@ -193,11 +193,7 @@ function readConfigFile(
   const content = camelCaseKeys(document ?? {});
   const validate = new Ajv({ allErrors: true, useDefaults: true, strict: false }).compile<ConfigFile>(configFileSchema);
   if (!validate(content)) {
-    for (const { instancePath, message, params } of validate.errors ?? []) {
-      const extra = 'additionalProperty' in params ? ` (${snakeCase(String(params['additionalProperty']))})` : '';
-      const place = snakeCase(instancePath.replaceAll('/', '.').replace(/^\./, '')) || 'the file';
-      problems.push(`${file}: ${place} ${snakeCase(message ?? 'is not valid')}${extra}`);
-    }
+    problems.push(...(validate.errors ?? []).map((error) => `${file}: ${describe(error)}`));
     return empty;
   }
   checkRoutes(content, file, problems);
@@ -243,6 +239,15 @@ function camelCaseKeys(value: unknown): unknown {
       camelCaseKeys(inner),
     ]),
   );
+}
+
+/** Where a value stands, in the file's own spelling, and what is wrong with it. */
+function describe({ instancePath, keyword, message, params }: ErrorObject): string {
+  const place = snakeCase(instancePath.replaceAll('/', '.').replace(/^\./, '')) || 'the file';
+  const { additionalProperty, allowedValues } = params as { additionalProperty?: string; allowedValues?: unknown[] };
+  if (additionalProperty !== undefined) return `${place} has no setting ${snakeCase(additionalProperty)}`;
+  if (allowedValues !== undefined) return `${place} must be one of ${allowedValues.join(', ')}`;
+  return `${place} ${(message ?? `does not satisfy ${keyword}`).replaceAll(/'[^']*'/g, snakeCase)}`;
 }
 
 function snakeCase(text: string): string {
