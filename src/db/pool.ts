@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { StatementSocket } from './socket.ts';
 
 // bigint columns are counts and micro-units: all far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -25,6 +26,7 @@ export function createPool({ url, maxConnections, applicationName, onError }: Po
     max: maxConnections,
     // Statements that do not need each other's results leave together: a commit takes three round trips, not nine.
     pipeline: true,
+    stream: () => new StatementSocket(),
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 0,
     application_name: applicationName,
