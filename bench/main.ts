@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import process from 'node:process';
 import type { Bench } from './bench.ts';
 import { bulk } from './bulk.ts';
+import { failover } from './failover.ts';
 import { endChildren } from './harness/child.ts';
 import { describeMachine, print } from './harness/report.ts';
 import { lists } from './lists.ts';
@@ -10,7 +11,7 @@ import { send } from './send.ts';
 import { start } from './start.ts';
 import { webhooks } from './webhooks.ts';
 
-const benches: readonly Bench[] = [send, bulk, webhooks, memory, start, lists];
+const benches: readonly Bench[] = [send, bulk, webhooks, memory, start, lists, failover];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -52,6 +52,23 @@ export async function countMessages(pool: Pool, accountId: string): Promise<Reco
   return Object.fromEntries(rows.map(({ status, messages }) => [status, messages]));
 }
 
+/** What became of the messages that were accepted in a time, and how many attempts they took. */
+export async function countAttempts(
+  pool: Pool,
+  accountId: string,
+  fromMs: number,
+  untilMs: number,
+): Promise<{ messages: number; attempts: number; failed: number }> {
+  const { rows } = await pool.query<{ messages: number; attempts: number; failed: number }>(
+    `SELECT count(*)::bigint AS messages, sum(attempt_count)::bigint AS attempts, count(*) FILTER (WHERE status = 'failed')::bigint AS failed
+     FROM messages
+     WHERE account_id = $1 AND uuid_extract_timestamp(id) >= to_timestamp($2::float8 / 1000)
+       AND uuid_extract_timestamp(id) < to_timestamp($3::float8 / 1000)`,
+    [accountId, fromMs, untilMs],
+  );
+  return rows[0] ?? { messages: 0, attempts: 0, failed: 0 };
+}
+
 export type Statement = { text: string; calls: number; rows: number; totalMs: number };
 
 export async function forgetStatements(pool: Pool): Promise<void> {

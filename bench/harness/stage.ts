@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { simulatorCredentials } from '../../src/simulator/simulator.ts';
 import type { LoadPlan, LoadResult } from '../load/plan.ts';
 import { firstLineOf, startNode, type Child } from './child.ts';
+import { configure, ratePerSecond, type Upstreams } from './configuration.ts';
 import {
   countMessages,
   forgetStatements,
@@ -28,6 +28,8 @@ export type StageOptions = {
   profile: boolean;
   /** Loads that run at the same time. */
   loads?: number;
+  /** With the simulator apart: the providers, in the order of their route. */
+  upstreams?: Upstreams;
 };
 
 export type Measured = { loads: LoadResult[]; usage: Usage; journalBytes: number };
@@ -42,6 +44,9 @@ export class Stage {
   readonly database: Database;
   readonly service: Service;
   readonly tenant: Tenant;
+  readonly operatorToken: string;
+  /** Empty where the simulator is inside the service. */
+  readonly simulatorUrl: string;
   readonly #folder: string;
   readonly #loads: Child[];
   readonly #metered: Metered[];
@@ -57,15 +62,19 @@ export class Stage {
     database: Database;
     service: Service;
     tenant: Tenant;
+    operatorToken: string;
     folder: string;
-    simulator: Child | undefined;
+    simulator: Simulator | undefined;
     loads: Child[];
     profile: boolean;
   }) {
-    const { database, service, tenant, folder, simulator, loads, profile } = parts;
+    const { database, service, tenant, operatorToken, folder, loads, profile } = parts;
+    const { child: simulator, url = '' } = parts.simulator ?? {};
     this.database = database;
     this.service = service;
     this.tenant = tenant;
+    this.operatorToken = operatorToken;
+    this.simulatorUrl = url;
     this.#folder = folder;
     this.#loads = loads;
     this.#profile = profile;
@@ -124,13 +133,13 @@ export class Stage {
     this.#warmUpMessages = await this.#accepted();
   }
 
-  /** Waits until every message has been sent, and its last receipt has come. Resolves to how long that took, in milliseconds. */
+  /** Waits until every message has been sent, and its last receipt has come, or has failed. Resolves to how long that took, in milliseconds. */
   async settled(): Promise<number> {
     const askedMs = performance.now();
     for (;;) {
       const counts = await countMessages(this.database.pool, this.tenant.accountId);
-      const { accepted = 0, sent = 0, delivered = 0 } = counts;
-      if (sent === this.#silent && sent + delivered === accepted) return performance.now() - askedMs;
+      const { accepted = 0, sent = 0, delivered = 0, failed = 0 } = counts;
+      if (sent === this.#silent && sent + delivered + failed === accepted) return performance.now() - askedMs;
       if (performance.now() - askedMs > settledWithinMs) {
         throw new Error(
           `messages are still under way after ${settledWithinMs / 1_000} s; ${this.#silent} of them get no receipt: ${JSON.stringify(counts)}`,
@@ -163,15 +172,17 @@ export async function withStage<Result>(
   try {
     const database = await startDatabase(folder, options.profile);
     stops.push(() => database.stop());
-    const simulator = options.simulator === 'apart' ? startSimulator() : undefined;
-    if (simulator !== undefined) stops.push(() => simulator.stop());
+    const simulator = options.simulator === 'apart' ? await startSimulator(stops) : undefined;
     const port = await freePort();
+    const operatorToken = randomBytes(24).toString('base64url');
+    const { upstreams = { twilio: { ratePerSecond, concurrency: 512 } } } = options;
     const env = {
       DATA_DIR: folder,
       DATABASE_URL: database.url,
+      OPERATOR_TOKEN: operatorToken,
       ...(simulator === undefined
         ? { SIMULATOR_PORT: '0' }
-        : await configurationFor(folder, port, await firstLineOf(simulator))),
+        : await configure({ folder, port, simulatorUrl: simulator.url, upstreams })),
     };
     const nodeOptions = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${folder}`] : [];
     const service = await startService({ folder, port, env, nodeOptions });
@@ -180,7 +191,7 @@ export async function withStage<Result>(
     const loads = Array.from({ length: options.loads ?? 1 }, (_, index) => startLoad(index));
     for (const load of loads) stops.push(() => load.stop());
     const { profile } = options;
-    const stage = new Stage({ database, service, tenant, folder, simulator, loads, profile });
+    const stage = new Stage({ database, service, tenant, operatorToken, folder, simulator, loads, profile });
     const result = await act(stage);
     await stage.close();
     return result;
@@ -196,34 +207,17 @@ export async function makeFolder(): Promise<string> {
   return folder;
 }
 
-function startSimulator(): Child {
-  return startNode(['src/simulator/main.ts'], {}, ['ignore', 'pipe', 'inherit']);
+export type Simulator = { child: Child; url: string; smppPort: number };
+
+/** The simulator as a process of its own, and its end among the `stops`. */
+export async function startSimulator(stops: Array<() => Promise<void>>): Promise<Simulator> {
+  const child = startNode(['src/simulator/main.ts'], {}, ['ignore', 'pipe', 'inherit']);
+  stops.push(() => child.stop());
+  return { child, ...(JSON.parse(await firstLineOf(child)) as Omit<Simulator, 'child'>) };
 }
 
 function startLoad(index: number): Child {
   return startNode(['bench/load/main.ts', String(index)], {}, ['ignore', 'inherit', 'inherit', 'ipc']);
-}
-
-/** The upstream takes all it gets: what it allows us is not what is measured. */
-const unpaced = { ratePerSecond: 100_000, concurrency: 512 };
-
-/** A service as it runs in earnest: configured by a file, with one provider, which is the simulator. */
-async function configurationFor(folder: string, port: number, simulatorLine: string): Promise<Record<string, string>> {
-  const { url } = JSON.parse(simulatorLine) as { url: string };
-  const file = path.join(folder, 'heliograph.yaml');
-  // JSON is YAML.
-  const content = {
-    publicUrl: `http://127.0.0.1:${port}`,
-    providers: { twilio: { baseUrl: `${url}/twilio`, ...simulatorCredentials.twilio, ...unpaced } },
-    routes: [{ id: 1, name: 'everywhere', providers: ['twilio'] }],
-    rateCard: { default: 0.01, prefixes: { '+1': 0.0079 } },
-  };
-  await writeFile(file, JSON.stringify(content));
-  return {
-    HELIOGRAPH_CONFIG: file,
-    SECRET_KEY: randomBytes(32).toString('base64'),
-    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
-  };
 }
 
 async function runPlan(load: Child, plan: LoadPlan): Promise<LoadResult> {

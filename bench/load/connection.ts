@@ -5,7 +5,8 @@ export type OnAnswer = (status: number, beginning: string) => void;
 
 const headEnd = Buffer.from('\r\n\r\n');
 const lengthField = 'content-length: ';
-const beginningLength = 200;
+/** Up to the status of a message, which comes after its text. */
+const beginningLength = 300;
 
 /**
  * One kept connection, one request at a time. It reads what our own server writes (a content length, no chunks) and nothing else, and so

@@ -1,7 +1,8 @@
 import process from 'node:process';
-import { Connection } from './connection.ts';
-import type { LoadPlan, LoadResult } from './plan.ts';
 import { latencyOf } from '../quantile.ts';
+import { Connection } from './connection.ts';
+import { runInTurn, runSteadily } from './pacing.ts';
+import type { LoadAnswer, LoadPlan, LoadResult } from './plan.ts';
 import { createRequests, Numbers } from './request.ts';
 
 // The load as a process of its own, so that what it takes of the machine is told apart from what the service takes.
@@ -20,47 +21,41 @@ process.on('disconnect', () => process.exit(0));
 
 async function run(plan: LoadPlan): Promise<LoadResult> {
   const nextRequest = createRequests(plan, numbers);
-  const latenciesMs: number[] = [];
+  const answers: LoadAnswer[] = [];
   const statuses: Record<number, number> = {};
   let sent = 0;
   const { promise: lost, reject: lose } = Promise.withResolvers<never>();
   const connections = await Promise.all(
     Array.from({ length: plan.connections }, () => Connection.open(plan.port, lose)),
   );
-  const startedMs = performance.now();
-  const endMs = startedMs + plan.durationMs;
-
-  const drive = (connection: Connection): Promise<void> =>
+  /** Resolves with the answer's end; the time counts from when the request was due. */
+  const exchange = (connection: Connection, dueMs: number): Promise<void> =>
     new Promise((resolve) => {
-      const next = (): void => {
-        const atMs = performance.now();
-        if (atMs >= endMs) {
-          resolve();
-          return;
-        }
-        connection.exchange(nextRequest(), (status, beginning) => {
-          latenciesMs.push(performance.now() - atMs);
-          statuses[status] = (statuses[status] ?? 0) + 1;
-          if (status === 201) sent += sentOf(plan, beginning);
-          if (plan.pauseMs > 0) setTimeout(next, plan.pauseMs);
-          else next();
-        });
-      };
-      next();
+      connection.exchange(nextRequest(), (status, beginning) => {
+        const isPending = beginning.includes('"status":"pending"');
+        answers.push({ dueAtMs: performance.timeOrigin + dueMs, latencyMs: performance.now() - dueMs, isPending });
+        statuses[status] = (statuses[status] ?? 0) + 1;
+        if (status === 201) sent += sentOf(plan, beginning);
+        resolve();
+      });
     });
-
   const overdue = setTimeout(
     () => lose(new Error(`requests got no answer within ${answerMsMax / 1_000} s`)),
     plan.durationMs + answerMsMax,
   );
+  const startedMs = performance.now();
+  let unsent: number;
   try {
-    await Promise.race([lost, Promise.all(connections.map(drive))]);
+    const run = plan.everyMs === undefined ? runInTurn : runSteadily;
+    unsent = await Promise.race([lost, run(plan, connections, exchange)]);
   } finally {
     clearTimeout(overdue);
     for (const connection of connections) connection.close();
   }
   const elapsedMs = performance.now() - startedMs;
-  return { elapsedMs, requests: latenciesMs.length, sent, statuses, latencyMs: latencyOf(latenciesMs) };
+  const latencyMs = latencyOf(answers.map((answer) => answer.latencyMs));
+  const told = plan.everyMs === undefined ? [] : answers;
+  return { elapsedMs, requests: answers.length, sent, statuses, latencyMs, answers: told, unsent };
 }
 
 /** A 201 to a single send may also say `pending`, past its 25 s: at the rates of a bench that does not come up. */

@@ -11,6 +11,8 @@ export type LoadPlan = {
   durationMs: number;
   /** Between an answer and the next request of its connection; 0 for as much as there is to have. */
   pauseMs: number;
+  /** Set for a steady load: a request starts whenever so much time is over, whatever the answers do, on one of at most `connections`. */
+  everyMs?: number;
   work:
     | { kind: 'send'; to: RecipientPrefix }
     | { kind: 'bulk'; to: RecipientPrefix; recipients: number }
@@ -26,6 +28,19 @@ export type LoadResult = {
   /** Answers by HTTP status. */
   statuses: Record<number, number>;
   latencyMs: { p50: number; p99: number; max: number };
+  /** Of a steady load: every request, in the order of the answers. */
+  answers: LoadAnswer[];
+  /** Of a steady load: requests that were due while every connection waited for its answer, and that nobody sent. */
+  unsent: number;
+};
+
+export type LoadAnswer = {
+  /** When its request was due, in milliseconds since 1970. */
+  dueAtMs: number;
+  /** From then on, so that a request which starts late counts as a slow one. */
+  latencyMs: number;
+  /** Answered before its outcome was known. */
+  isPending: boolean;
 };
 
 /** Digits after the prefix: E.164 allows 15 in all. */

@@ -13,7 +13,7 @@
 //   POST {StatusCallback}
 //   X-Twilio-Signature: base64(HMAC-SHA1(account's auth token, URL + every field's name and value, sorted))
 //   MessageSid=SM…&MessageStatus=undelivered&ErrorCode=30005&AccountSid=AC…&From=%2B15017250604&To=%2B15558675310&…
-import { createHmac } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { Type, type Static } from 'typebox';
 import type { Clock } from '../lib/clock.ts';
 import { Upstream, type HttpAnswer } from './http.ts';
@@ -79,6 +79,7 @@ const receiptStates: ReadonlyMap<string, ReceiptState> = new Map([
 
 export function createTwilioProvider(settings: TwilioSettings, { clock }: { clock: Clock }): Provider {
   const { accountSid, authToken, apiKey, messagingServiceSid } = settings;
+  const signingKey = createSecretKey(authToken, 'utf8');
   const credentials = apiKey === undefined ? `${accountSid}:${authToken}` : `${apiKey.sid}:${apiKey.secret}`;
   const upstream = new Upstream({
     baseUrl: settings.baseUrl,
@@ -99,7 +100,7 @@ export function createTwilioProvider(settings: TwilioSettings, { clock }: { cloc
       const result = await upstream.post(`${path}.json`, formOf(request) + formEnd);
       return result.kind === 'answer' ? readAnswer(result, clock) : resultOfFault(result);
     },
-    readReceipts: (request) => readReceipts(request, authToken),
+    readReceipts: (request) => readReceipts(request, signingKey),
     lookUp: (sid) => lookUp(upstream, `${path}/${encodeURIComponent(sid)}.json`, clock, readMessage),
     close: () => upstream.close(),
   };
@@ -129,14 +130,14 @@ function readAnswer(answer: HttpAnswer, clock: Clock): SendResult {
   );
 }
 
-function readReceipts(request: ReceiptRequest, authToken: string): ReceiptReading {
+function readReceipts(request: ReceiptRequest, signingKey: KeyObject): ReceiptReading {
   const signature = request.headers['x-twilio-signature'];
   if (typeof signature !== 'string') {
     return { ok: false, problem: 'forged', reason: 'there is no X-Twilio-Signature header' };
   }
   const fields = new URLSearchParams(request.rawBody.toString());
   const signedFields = signedTextOf(fields);
-  if (!signableUrls(request.url).some((url) => isSignature(signature, url + signedFields, authToken))) {
+  if (!signableUrls(request.url).some((url) => isSignature(signature, url + signedFields, signingKey))) {
     return { ok: false, problem: 'forged', reason: 'X-Twilio-Signature does not match the request' };
   }
 
@@ -206,9 +207,11 @@ function signableUrls(url: string): string[] {
   if (parts === null) return [];
   const [, scheme = '', host = '', port, rest = ''] = parts;
   const standardPort = scheme.toLowerCase() === 'https://' ? ':443' : ':80';
-  return [scheme + host + rest, scheme + host + (port ?? standardPort) + rest];
+  const withPort = scheme + host + (port ?? standardPort) + rest;
+  const withoutPort = scheme + host + rest;
+  return port === undefined ? [withoutPort, withPort] : [withPort, withoutPort];
 }
 
-function isSignature(signature: string, text: string, authToken: string): boolean {
-  return isSameText(signature, createHmac('sha1', authToken).update(text).digest('base64'));
+function isSignature(signature: string, text: string, signingKey: KeyObject): boolean {
+  return isSameText(signature, createHmac('sha1', signingKey).update(text).digest('base64'));
 }

@@ -3,7 +3,7 @@ import { SignJWT } from 'jose';
 import { createHash } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { SendRequest } from './provider.ts';
-import { createVonageProvider } from './vonage.ts';
+import { createVonageProvider, reportsUrl } from './vonage.ts';
 
 const signatureSecret = 'XsA5o1P9c6JrkKoOsXvpb6h6Sw5ySecret';
 const issuedAtMs = 1_587_494_962_000;
@@ -98,4 +98,22 @@ describe('a text longer than Vonage takes', () => {
       message: 'Vonage takes texts of up to 1000 characters',
     });
   });
+});
+
+describe('lost receipts are asked for', () => {
+  it.each([
+    'https://api.nexmo.com',
+    'https://api-eu.nexmo.com',
+    'https://api-us.vonage.com',
+    'https://api.vonage.com/',
+  ])('at the one host of the Reports API where messages go to %s', (baseUrl) => {
+    expect(reportsUrl(baseUrl)).toBe('https://api.nexmo.com');
+  });
+
+  it.each(['http://127.0.0.1:8081/vonage', 'https://proxy.example.com', 'https://nexmo.com.example.com/vonage'])(
+    'where messages go, at %s, which is not of Vonage',
+    (baseUrl) => {
+      expect(reportsUrl(baseUrl)).toBe(baseUrl);
+    },
+  );
 });

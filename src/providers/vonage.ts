@@ -10,6 +10,11 @@
 //        "detail":"The value of one or more parameters is invalid.","instance":"…",
 //        "invalid_parameters":[{"name":"to","reason":"…"}]}
 //
+//   GET https://api.nexmo.com/v2/reports/records?account_id=a1b2c3d&product=MESSAGES&direction=outbound&id=aaaaaaaa-…   (Reports API)
+//   200 {"request_status":"SUCCESS","items_count":1,"records":[{"message_id":"aaaaaaaa-…","provider":"sms","status":"rejected",
+//        "error_code":"1360","date_received":"2026-01-01T13:50:00+00:00","date_finalized":"2026-01-01T14:00:00+00:00",…}]}
+//   200 {"request_status":"SUCCESS","items_count":0,"records":[],"ids_not_found":"aaaaaaaa-…"}   (several are joined by commas)
+//
 //   POST {webhook_url}
 //   Authorization: Bearer JWT, HS256 under the account's signature secret, of
 //     {"iat":1587494962,"jti":"…","iss":"Vonage","payload_hash":"hex SHA-256 of the body","api_key":"a1b2c3d"}
@@ -19,10 +24,12 @@ import { createHash } from 'node:crypto';
 import { Type, type Static } from 'typebox';
 import type { Clock } from '../lib/clock.ts';
 import { Upstream, type HttpAnswer } from './http.ts';
+import { lookUp, type LookUpReading } from './look-up.ts';
 import type { Provider, Receipt, ReceiptReading, ReceiptRequest, SendRequest, SendResult } from './provider.ts';
 import {
   asObject,
   parseObject,
+  readCode,
   readText,
   resultOfError,
   resultOfFault,
@@ -35,9 +42,14 @@ import { baseUrlSchema, timeoutMsSchema } from './settings.ts';
 import { isSameText, isTimely, readToken } from './signature.ts';
 import { vonageErrors, vonageRejectedWithoutRefusal } from './vonage-errors.ts';
 
+const defaultUrl = 'https://api.nexmo.com';
+
 export const vonageSettingsSchema = Type.Object(
   {
-    baseUrl: baseUrlSchema('https://api.nexmo.com', 'Regions: api-eu, api-us, api-ap.'),
+    baseUrl: baseUrlSchema(
+      defaultUrl,
+      'Regions: api-eu, api-us, api-ap. Lost receipts are asked for at api.nexmo.com from every region.',
+    ),
     apiKey: Type.String({ minLength: 1, description: 'API key of the account.' }),
     apiSecret: Type.String({ minLength: 1, description: 'API secret of the account; authenticates sends.' }),
     signatureSecret: Type.String({
@@ -52,10 +64,12 @@ export const vonageSettingsSchema = Type.Object(
 export type VonageSettings = Static<typeof vonageSettingsSchema>;
 
 const path = '/v1/messages';
+const reportsPath = '/v2/reports/records';
 const textLengthMax = 1_000;
 
 const bearerToken = /^Bearer (\S+)$/i;
 
+/** Of callbacks and of the Reports API's records. */
 const receiptStates: ReadonlyMap<unknown, Receipt['state']> = new Map([
   ['submitted', 'sent'],
   ['delivered', 'delivered'],
@@ -66,15 +80,17 @@ const receiptStates: ReadonlyMap<unknown, Receipt['state']> = new Map([
 
 export function createVonageProvider(settings: VonageSettings, { clock }: { clock: Clock }): Provider {
   const { apiKey, apiSecret } = settings;
-  const upstream = new Upstream({
-    baseUrl: settings.baseUrl,
+  const options = {
     timeoutMs: settings.timeoutMs,
     headers: {
       accept: 'application/json',
       authorization: `Basic ${Buffer.from(`${apiKey}:${apiSecret}`).toString('base64')}`,
       'content-type': 'application/json',
     },
-  });
+  };
+  const upstream = new Upstream({ ...options, baseUrl: settings.baseUrl });
+  const reports = new Upstream({ ...options, baseUrl: reportsUrl(settings.baseUrl) });
+  const question = `${reportsPath}?account_id=${encodeURIComponent(apiKey)}&product=MESSAGES&direction=outbound&id=`;
 
   return {
     name: 'vonage',
@@ -84,8 +100,17 @@ export function createVonageProvider(settings: VonageSettings, { clock }: { cloc
       return result.kind === 'answer' ? readAnswer(result, clock) : resultOfFault(result);
     },
     readReceipts: (request) => readReceipts(request, settings, clock),
-    close: () => upstream.close(),
+    lookUp: (uuid) =>
+      lookUp(reports, question + encodeURIComponent(uuid), clock, (content) => readRecords(content, uuid)),
+    async close() {
+      await Promise.all([upstream.close(), reports.close()]);
+    },
   };
+}
+
+/** The Reports API is documented at one host only, whichever region takes the messages; elsewhere a stand-in serves both. */
+export function reportsUrl(baseUrl: string): string {
+  return /\.(?:nexmo|vonage)\.com$/.test(new URL(baseUrl).hostname) ? defaultUrl : baseUrl;
 }
 
 const tooLong: SendResult = {
@@ -146,23 +171,47 @@ function readReceipts(request: ReceiptRequest, settings: VonageSettings, clock: 
 
   const content = parseObject(request.rawBody.toString());
   const providerMessageId = readText(content?.['message_uuid']);
-  const status = content?.['status'];
   if (content === undefined || providerMessageId === undefined) {
     return { ok: false, problem: 'malformed', reason: 'the body is not a JSON object with a message_uuid' };
   }
-  const state = receiptStates.get(status);
-  if (typeof status !== 'string' || state === undefined) {
-    return { ok: false, problem: 'malformed', reason: 'status is missing or not one of an outbound message' };
-  }
-  if (state === 'sent' || state === 'delivered') return { ok: true, receipts: [{ providerMessageId, state }] };
-  return { ok: true, receipts: [failureOf(providerMessageId, status, state, content['error'])] };
+  const problem = asObject(content['error']) ?? {};
+  const detail = typeof problem['detail'] === 'string' ? problem['detail'] : undefined;
+  const receipt = receiptOf(providerMessageId, content['status'], errorCodeOf(problem), detail);
+  return receipt === undefined
+    ? { ok: false, problem: 'malformed', reason: 'status is missing or not one of an outbound message' }
+    : { ok: true, receipts: [receipt] };
 }
 
-function failureOf(providerMessageId: string, status: string, state: Receipt['state'], error: unknown): Receipt {
-  const problem = asObject(error) ?? {};
-  const code = errorCodeOf(problem);
+function readRecords({ records, ids_not_found: missing }: Record<string, unknown>, id: string): LookUpReading {
+  if (!Array.isArray(records)) return readText(missing)?.split(',').includes(id) ? 'not_found' : undefined;
+  if (records.length === 0) return 'not_found';
+  const own = records.map(asObject).flatMap((record) => {
+    if (record?.['message_id'] !== id) return [];
+    const receipt = receiptOf(id, record['status'], recordedCode(record['error_code']));
+    const finalizedMs = Date.parse(readText(record['date_finalized']) ?? '') || 0;
+    return receipt === undefined ? [] : [{ receipt, finalizedMs }];
+  });
+  return own.toSorted(compareRecorded)[0]?.receipt;
+}
+
+type Recorded = { receipt: Receipt; finalizedMs: number };
+
+/** A message should have one record, of its current state; of several, a final one comes before any other, then the latest. */
+function compareRecorded(one: Recorded, other: Recorded): number {
+  const byFinality = Number(one.receipt.state === 'sent') - Number(other.receipt.state === 'sent');
+  return byFinality || other.finalizedMs - one.finalizedMs;
+}
+
+/** A record holds `0` or nothing where there is no error. */
+function recordedCode(value: unknown): string | undefined {
+  return /^[1-9]\d{0,5}$/.exec(readCode(value) ?? '')?.[0];
+}
+
+function receiptOf(providerMessageId: string, status: unknown, code?: string, detail?: string): Receipt | undefined {
+  const state = receiptStates.get(status);
+  if (typeof status !== 'string' || state === undefined) return undefined;
+  if (state === 'sent' || state === 'delivered') return { providerMessageId, state };
   const row = code === undefined ? undefined : vonageErrors.get(code);
-  const detail = typeof problem['detail'] === 'string' ? problem['detail'] : undefined;
   return {
     providerMessageId,
     state: code !== undefined && vonageRejectedWithoutRefusal.has(code) ? 'undelivered' : state,

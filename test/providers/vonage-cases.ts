@@ -1,6 +1,7 @@
 import type { Receipt } from '../../src/providers/provider.ts';
 import { createVonageProvider } from '../../src/providers/vonage.ts';
 import { messageWith, resultOf, type AdapterCases } from './cases.ts';
+import { vonageLookUps } from './vonage-look-ups.ts';
 import { vonageForgeries, vonageSettings, vonageSignature } from './vonage-signature.ts';
 
 /** Vonage's documented codes by what they mean for an attempt, written down apart from the adapter's own table. */
@@ -183,6 +184,8 @@ export const vonageCases: AdapterCases = {
       expected: resultOf('blocked', { code: '1240', message: 'the recipient opted out', optOut: true }),
     },
   ],
+
+  lookUps: vonageLookUps,
 
   receipts: [
     progress('submitted', 'sent'),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Auth } from '@vonage/auth';
 import { verifySignature } from '@vonage/jwt';
 import { Messages } from '@vonage/messages';
+import { Direction, Product, Reports } from '@vonage/reports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Simulator, simulatorCredentials, startSimulator } from '../../src/simulator/simulator.ts';
 import { signVonageCallback } from '../../src/simulator/upstreams/vonage.ts';
@@ -29,6 +30,13 @@ function sdk(options: { apiHost?: string; secret?: string } = {}): Messages {
   return new Messages(auth, { apiHost: options.apiHost ?? `${simulator.url}/vonage` });
 }
 
+/** The Reports client's types leave out `id`, which the API takes. */
+function recordsOf(id: string, { secret = apiSecret, ...changes }: { secret?: string; accountId?: string } = {}) {
+  const client = new Reports(new Auth({ apiKey, apiSecret: secret }), { apiHost: `${simulator.url}/vonage` });
+  const question = { product: Product.MESSAGES as const, accountId: apiKey, direction: Direction.OUTBOUND, id };
+  return client.getRecords({ ...question, ...changes });
+}
+
 /** The problem document behind the error that the SDK raises. */
 async function problemOf(
   sent: Promise<unknown>,
@@ -41,6 +49,13 @@ async function problemOf(
   const { response } = error;
   const body = (await response.json()) as Problem;
   return { status: response.status, contentType: response.headers.get('content-type'), body };
+}
+
+/** Status and problem of the answer to a query that the SDK would never send. */
+async function recordsRefusal(query: string): Promise<[status: number, problem: Problem]> {
+  const headers = { Authorization: `Basic ${btoa(`${apiKey}:${apiSecret}`)}` };
+  const response = await fetch(`${simulator.url}/vonage/v2/reports/records?${query}`, { headers });
+  return [response.status, (await response.json()) as Problem];
 }
 
 /** Status and named parameters of the answer to a body that the SDK would never send. */
@@ -158,4 +173,70 @@ describe('a status callback', () => {
       await recovering.stop();
     }
   });
+});
+
+describe('the official SDK of the Reports API', () => {
+  it('finds the record of a message, as it was sent and as it ended', async () => {
+    const { messageUUID } = await sdk().send({ ...sms, clientRef: 'reference-1' });
+    const report = await recordsOf(messageUUID);
+    expect(report).toMatchObject({ requestStatus: 'SUCCESS', product: 'MESSAGES', itemsCount: 1 });
+    expect(report.records).toEqual([
+      expect.objectContaining({
+        accountId: apiKey,
+        messageId: messageUUID,
+        clientRef: 'reference-1',
+        direction: 'outbound',
+        from: 'HELIO',
+        to: sms.to,
+        provider: 'sms',
+        status: 'submitted',
+        totalPrice: '0.0333',
+        dateReceived: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00$/),
+      }),
+    ]);
+    expect(report.idsNotFound).toBeUndefined();
+    await expect
+      .poll(async () => (await recordsOf(messageUUID)).records)
+      .toMatchObject([{ status: 'delivered', errorCode: '0' }]);
+  });
+
+  it.each([
+    ['failed', '99901008101', '1190'],
+    ['expired', '99901009101', '1360'],
+  ])('finds a message that %s with its error code, without any callback', async (_how, to, errorCode) => {
+    const { messageUUID } = await sdk().send({ ...sms, to });
+    await expect
+      .poll(async () => (await recordsOf(messageUUID)).records)
+      .toMatchObject([{ status: 'rejected', errorCode }]);
+  });
+
+  it('is told the id of a message that does not exist', async () => {
+    const id = 'aaaaaaaa-bbbb-cccc-dddd-0123456789ab';
+    expect(await recordsOf(id)).toMatchObject({
+      requestStatus: 'SUCCESS',
+      itemsCount: 0,
+      records: [],
+      idsNotFound: id,
+    });
+  });
+
+  it('raises 401 for a wrong secret, and 403 for the account of another', async () => {
+    expect(await problemOf(recordsOf('any', { secret: 'wrong' }))).toMatchObject({ status: 401 });
+    expect(await problemOf(recordsOf('any', { accountId: '00000000' }))).toMatchObject({
+      status: 403,
+      body: { title: 'Forbidden' },
+    });
+  });
+});
+
+it('records are given to a query for one outbound message by its id only', async () => {
+  const [status, problem] = await recordsRefusal('product=SMS&direction=inbound');
+  expect(status).toBe(422);
+  expect(problem.invalid_parameters?.map(({ name }) => name)).toEqual(['product', 'account_id', 'direction', 'id']);
+
+  const rest = `account_id=${apiKey}&product=MESSAGES&direction=outbound&id=1`;
+  const [filtered, invalidFilter] = await recordsRefusal(`${rest}&date_start=2026-01-01T00:00:00Z`);
+  expect(filtered).toBe(422);
+  expect(invalidFilter.type).toMatch(/reports#invalid-filter$/);
+  expect((await fetch(`${simulator.url}/v2/reports/records`)).status).toBe(401);
 });

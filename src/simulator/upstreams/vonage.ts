@@ -1,5 +1,5 @@
 import { createHmac, hash, randomUUID } from 'node:crypto';
-import { jsonHeaders, retryAfter } from '../answer.ts';
+import { jsonAnswer, jsonHeaders, retryAfter } from '../answer.ts';
 import {
   findBreaches,
   type Fields,
@@ -31,6 +31,7 @@ const TTL_SECONDS_MAX = 604_800;
 
 const ERRORS = 'https://developer.vonage.com/api-errors';
 const MESSAGES_PATH = '/v1/messages';
+const RECORDS_PATH = '/v2/reports/records';
 // A price per segment, as the `submitted` callback states it.
 const PRICE_EUR = 0.0333;
 
@@ -41,10 +42,10 @@ const expectedAuthorization = `Basic ${btoa(`${credentials.apiKey}:${credentials
 // Unanswered callbacks are tried for a day in truth; four times are enough to see that a receiver came back.
 const RETRY_DELAYS_MS = [1_000, 5_000, 25_000];
 
-/** Messages API v1, channel `sms`: JSON in and out, callbacks signed with a JWT. */
+/** Messages API v1, channel `sms`: JSON in and out, callbacks signed with a JWT; the Reports API's records of these messages. */
 export const vonage: Upstream<typeof credentials> = {
   credentials,
-  nativePaths: [MESSAGES_PATH],
+  nativePaths: [MESSAGES_PATH, RECORDS_PATH],
   read,
   newMessageId: () => randomUUID(),
   accepted: (message) => ({
@@ -81,25 +82,32 @@ export function signVonageCallback(
   return `${signed}.${createHmac('sha256', signatureSecret).update(signed).digest('base64url')}`;
 }
 
-function read(request: WireRequest): Reading {
-  if (request.path !== MESSAGES_PATH || request.method !== 'POST') {
-    return {
-      kind: 'answer',
-      response: problem(404, '#not-found', 'Not Found', 'The requested resource does not exist.'),
-    };
-  }
-  const fields = parseFields(request.body);
+function read({ method, path, query, headers, body }: WireRequest): Reading {
+  const authorised = headers.authorization === expectedAuthorization;
+  if (path === MESSAGES_PATH && method === 'POST') return readSend(body, authorised);
+  if (path === RECORDS_PATH && method === 'GET') return readPoll(query, authorised);
+  return {
+    kind: 'answer',
+    response: problem(404, '#not-found', 'Not Found', 'The requested resource does not exist.'),
+  };
+}
+
+function readSend(body: string, authorised: boolean): Reading {
+  const fields = parseFields(body);
   const to = typeof fields?.['to'] === 'string' ? `+${fields['to']}` : undefined;
-  if (request.headers.authorization !== expectedAuthorization) {
-    return {
-      kind: 'invalid',
-      to,
-      response: problem(401, '#unauthorized', 'Unauthorized', 'You did not provide correct credentials.'),
-    };
-  }
-  const invalid = fields === undefined ? [parameter('body', 'must be a JSON object')] : invalidParameters(fields);
+  if (!authorised) return { kind: 'invalid', to, response: unauthorised() };
+  const invalid =
+    fields === undefined ? [parameter('body', 'must be a JSON object')] : invalidParameters(rules, fields);
   if (fields === undefined || invalid.length > 0) return { kind: 'invalid', to, response: invalidParams(invalid) };
   return { kind: 'send', submission: submissionOf(fields) };
+}
+
+function readPoll(query: string, authorised: boolean): Reading {
+  const fields = Object.fromEntries(new URLSearchParams(query));
+  const id = fields['id'] ?? '';
+  const response = authorised ? findQueryProblem(fields) : unauthorised();
+  if (response !== undefined) return { kind: 'answer', response };
+  return { kind: 'poll', messageId: id, render: (message, status) => recordsAnswer(id, message, status) };
 }
 
 type InvalidParameter = { name: string; reason: string };
@@ -148,8 +156,29 @@ const rules: readonly VonageRule[] = [
   },
 ];
 
-function invalidParameters(fields: Fields): InvalidParameter[] {
-  return findBreaches(rules, fields).map(({ rule, missing }) =>
+/** Only outbound messages, and only one of them by its id: the rest of the Reports API is not simulated. */
+const recordsRules: readonly VonageRule[] = [
+  { name: 'product', required: true, reason: 'must be `MESSAGES`', holds: isOneOf('MESSAGES') },
+  { name: 'account_id', required: true, reason: 'must be an API key', holds: (value) => isText(value, 100) },
+  { name: 'direction', required: true, reason: 'must be `outbound`', holds: isOneOf('outbound') },
+  { name: 'id', required: true, reason: 'must be the UUID of a message', holds: (value) => isText(value, 100) },
+];
+
+function findQueryProblem(fields: Readonly<Record<string, string>>): WireResponse | undefined {
+  const invalid = invalidParameters(recordsRules, fields);
+  if (invalid.length > 0) return invalidParams(invalid);
+  const foreign = Object.keys(fields).filter((name) => !recordsRules.some((rule) => rule.name === name));
+  if (foreign.length > 0) {
+    const detail = `When using id, the following parameters are not supported: [${foreign.join(', ')}]`;
+    return problem(422, '/reports#invalid-filter', 'Invalid filter', detail);
+  }
+  return fields['account_id'] === credentials.apiKey
+    ? undefined
+    : problem(403, '#forbidden', 'Forbidden', 'User not authorized to query the requested data.');
+}
+
+function invalidParameters(among: readonly VonageRule[], fields: Fields): InvalidParameter[] {
+  return findBreaches(among, fields).map(({ rule, missing }) =>
     parameter(rule.name, missing ? 'is required' : rule.reason),
   );
 }
@@ -214,6 +243,49 @@ function callbackBody(message: Message, status: ReceiptStatus, now: number): obj
       },
     }),
   };
+}
+
+/** A message has one record, of the state it is in. */
+function recordsAnswer(id: string, message: Message | undefined, status: ReceiptStatus | undefined): WireResponse {
+  const records = message === undefined ? [] : [recordOf(message, status ?? 'sent')];
+  return jsonAnswer(200, {
+    request_id: randomUUID(),
+    request_status: 'SUCCESS',
+    account_id: credentials.apiKey,
+    product: 'MESSAGES',
+    direction: 'outbound',
+    items_count: records.length,
+    ...(message === undefined && { ids_not_found: id }),
+    records,
+  });
+}
+
+function recordOf({ id, submission, acceptedAt }: Message, status: ReceiptStatus): object {
+  const { status: wireStatus, error } = wireStatuses[status];
+  const price = (PRICE_EUR * segmentCount(submission.text)).toFixed(4);
+  // `2024-02-02T13:50:00+00:00`
+  const date = new Date(acceptedAt).toISOString().replace(/\.\d+Z$/, '+00:00');
+  return {
+    id,
+    account_id: credentials.apiKey,
+    message_id: id,
+    client_ref: submission.reference ?? null,
+    direction: 'outbound',
+    from: submission.from,
+    to: submission.to.slice(1),
+    provider: 'sms',
+    date_received: date,
+    date_finalized: date,
+    status: wireStatus,
+    error_code: error?.code ?? '0',
+    currency: 'EUR',
+    estimated_price: price,
+    total_price: price,
+  };
+}
+
+function unauthorised(): WireResponse {
+  return problem(401, '#unauthorized', 'Unauthorized', 'You did not provide correct credentials.');
 }
 
 function invalidParams(parameters: InvalidParameter[]): WireResponse {
