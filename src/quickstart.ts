@@ -14,7 +14,8 @@ import { providerNames } from './providers/provider.ts';
 import type { RunningApp } from './app.ts';
 import { writeJson } from './secrets.ts';
 import { insertSender } from './senders/queries.ts';
-import { simulatorCredentials, startSimulator, type Simulator } from './simulator/simulator.ts';
+import { startSimulatorChild, type SimulatorChild } from './simulator/child.ts';
+import { simulatorCredentials } from './simulator/simulator.ts';
 
 /** What `npm start` prints and keeps in `data/quickstart.json`. */
 export type Quickstart = {
@@ -32,8 +33,8 @@ export type Quickstart = {
 /** The simulator, and the configuration that puts it behind all nine providers. */
 export async function startSimulatedUpstreams(
   port: number,
-): Promise<{ simulator: Simulator; upstreams: Pick<Config, 'providers' | 'routes'> }> {
-  const simulator = await startSimulator({ port });
+): Promise<{ simulator: SimulatorChild; upstreams: Pick<Config, 'providers' | 'routes'> }> {
+  const simulator = await startSimulatorChild(port);
   const { smpp, ...http } = simulatorCredentials;
   // The simulator keeps no upstream's rate limit.
   const pace = { timeoutMs: 10_000, ratePerSecond: 100_000, concurrency: 512 };

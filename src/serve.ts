@@ -8,21 +8,22 @@ import { loadSecrets } from './secrets.ts';
 
 /**
  * The whole service, from the database up, until `stopping` aborts; then down again in reverse. Rejects when it cannot start, or when
- * the embedded database ends on its own.
+ * the embedded database or the simulator ends on its own.
  */
 export async function runService(config: Config, stopping: AbortSignal, print: (text: string) => void): Promise<void> {
   const log = createLog({ level: config.logLevel });
   const stops: Array<() => Promise<void>> = [];
   try {
     let databaseUrl = config.databaseUrl;
-    let databaseLost: Promise<never> | undefined;
+    const losses: Array<Promise<never>> = [];
     if (databaseUrl === undefined) {
       const database = await startEmbeddedPostgres({ dataDir: config.dataDir, log: (line) => log.info(line) });
       stops.push(() => database.stop());
       databaseUrl = database.url;
-      databaseLost = failWhenLost(database, stopping);
+      const lost = failWhenLost(database, stopping);
       // While the start fails, or everything stops, the database ends because we end it.
-      databaseLost.catch(() => undefined);
+      lost.catch(() => undefined);
+      losses.push(lost);
     }
     const needsSecrets = config.secretKey === undefined || config.operatorToken === undefined;
     const kept = needsSecrets ? await loadSecrets(config.dataDir) : undefined;
@@ -35,6 +36,7 @@ export async function runService(config: Config, stopping: AbortSignal, print: (
     if (config.quickstart !== undefined) {
       const { simulator, upstreams } = await startSimulatedUpstreams(config.quickstart.simulatorPort);
       stops.push(() => simulator.stop());
+      losses.push(simulator.lost);
       simulatorUrl = simulator.url;
       effective = { ...config, ...upstreams };
     }
@@ -45,7 +47,7 @@ export async function runService(config: Config, stopping: AbortSignal, print: (
       const deps = { dataDir: config.dataDir, clock: systemClock, operatorToken, simulatorUrl };
       print(welcome(await seedQuickstart(app, deps), config.dataDir));
     }
-    await Promise.race([untilAborted(stopping), ...(databaseLost === undefined ? [] : [databaseLost])]);
+    await Promise.race([untilAborted(stopping), ...losses]);
   } finally {
     for (const stop of stops.toReversed()) await stop();
   }
