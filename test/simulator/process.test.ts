@@ -58,7 +58,7 @@ it('says why it cannot start', async () => {
     const { port } = new URL(first.url);
     const child = run('--port', port);
     const [[said], [code]] = await Promise.all([once(child.stderr, 'data'), once(child, 'exit')]);
-    expect(String(said)).toContain(`${port}`);
+    expect(String(said)).toContain(port);
     expect(code).toBe(1);
     await expect(startSimulatorChild(Number(port))).rejects.toThrow('choose another with SIMULATOR_PORT');
   } finally {
