@@ -46,8 +46,8 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
   const startedMs = performance.now();
   let unsent: number;
   try {
-    const run = plan.everyMs === undefined ? runInTurn : runSteadily;
-    unsent = await Promise.race([lost, run(plan, connections, exchange)]);
+    const drive = plan.everyMs === undefined ? runInTurn : runSteadily;
+    unsent = await Promise.race([lost, drive(plan, connections, exchange)]);
   } finally {
     clearTimeout(overdue);
     for (const connection of connections) connection.close();
