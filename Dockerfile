@@ -5,8 +5,9 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional && npm cache clean --force
 COPY migrations migrations
 COPY src src
+COPY scripts/heliograph.mjs scripts/
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
-RUN mkdir /data && chown node /data
+RUN mkdir /data && chown node /data && ln -s /app/scripts/heliograph.mjs /usr/local/bin/heliograph
 USER node
 VOLUME /data
 EXPOSE 8080

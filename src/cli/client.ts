@@ -42,8 +42,12 @@ export class Client {
 
   static operator({ url, token }: Target): Client {
     const how =
-      'Give the operator token with --token or HELIOGRAPH_TOKEN; the quickstart keeps its own in data/quickstart.json.';
-    if (token === undefined) throw misuse(`This needs the operator token of ${url}. ${how}`);
+      "Give the operator token with --token or HELIOGRAPH_TOKEN: the service's OPERATOR_TOKEN, or operator_token in secrets.json in its DATA_DIR.";
+    if (token === undefined) {
+      throw misuse(
+        `This needs the operator token of ${url}. ${how} For a quickstart, run "npm start" first, with the same DATA_DIR: it is then found there.`,
+      );
+    }
     return new Client(`${url}/operator/v1`, token, how);
   }
 

@@ -15,6 +15,8 @@ import { Session, type Shell } from './session.ts';
 import type { GlobalOptions } from './target.ts';
 
 const help = `
+In a checkout of Heliograph it is called as "npx heliograph".
+
 Environment: HELIOGRAPH_URL, HELIOGRAPH_TOKEN and HELIOGRAPH_KEY stand for --url, --token and --key. What neither gives is taken from
 quickstart.json in DATA_DIR (default: data), which "npm start" writes.
 
