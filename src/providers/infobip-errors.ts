@@ -15,7 +15,7 @@ export const infobipStatuses: ErrorTable = new Map([
   ['24', { class: 'invalid_content', text: 'invalid user data header' }],
   ['25', { class: 'invalid_content', text: 'the message is too long' }],
 
-  ['10', { class: 'blocked', text: 'the recipient wants no calls or messages' }],
+  ['10', { class: 'blocked', text: 'the recipient wants no calls or messages', optOut: true }],
   ['14', { class: 'blocked', text: 'the recipient is blocklisted', optOut: true }],
   ['18', { class: 'blocked', text: 'a test account may only send to its own number' }],
   ['20', { class: 'blocked', text: 'too many messages to this recipient' }],
@@ -35,5 +35,5 @@ export const infobipOtherRejection: ErrorRow = { class: 'unsupported', text: 're
 /** The id was used before, by this same attempt: Infobip has the message. */
 export const infobipDuplicateStatus = '23';
 
-/** Ids of the `error` in reports that say that the recipient opted out: blocked by the user, STOP, blocklisted. */
-export const infobipOptOutErrors: ReadonlySet<unknown> = new Set([573, 603, 2052]);
+/** Ids of the `error` in reports that say that the recipient opted out: blocked by the user, STOP, on a do-not-disturb list, blocklisted. */
+export const infobipOptOutErrors: ReadonlySet<unknown> = new Set([573, 603, 2050, 2052]);

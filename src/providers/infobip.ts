@@ -30,6 +30,7 @@ import {
   infobipStatuses,
 } from './infobip-errors.ts';
 import { lookUp, type LookUpReading } from './look-up.ts';
+import { ownMessageId } from './own-message-id.ts';
 import type { Provider, Receipt, ReceiptReading, ReceiptRequest, SendRequest, SendResult } from './provider.ts';
 import {
   asObject,
@@ -77,6 +78,12 @@ export const infobipSettingsSchema = Type.Object(
     baseUrl: baseUrlSchema('https://api.infobip.com', "The account's own host is in the portal."),
     apiKey: Type.String({ minLength: 1, description: 'API key with the scope to send SMS.' }),
     receiptSignature: Type.Optional(receiptSignatureSchema),
+    deliveredToOperatorIsDelivered: Type.Boolean({
+      default: true,
+      description:
+        'DELIVERED_TO_OPERATOR counts as delivered: on routes without handset receipts it is the last word. Without this the handset is ' +
+        'waited for.',
+    }),
     timeoutMs: timeoutMsSchema,
   },
   { additionalProperties: false, description: 'Infobip SMS API v3.' },
@@ -87,12 +94,14 @@ export type InfobipSettings = Static<typeof infobipSettingsSchema>;
 const statesByGroup: ReadonlyMap<unknown, Receipt['state']> = new Map([
   ['ACCEPTED', 'sent'],
   ['PENDING', 'sent'],
-  // Also DELIVERED_TO_OPERATOR, the last word on routes without handset receipts.
   ['DELIVERED', 'delivered'],
   ['UNDELIVERABLE', 'failed'],
   ['EXPIRED', 'undelivered'],
   ['REJECTED', 'failed'],
 ]);
+
+/** DELIVERED_TO_OPERATOR, in the group DELIVERED. */
+const operatorStatus = 2;
 
 /** Blocked by the protection against fraud, reported under EXPIRED or REJECTED. */
 const fraudBlockStatus = 87;
@@ -118,7 +127,9 @@ export function createInfobipProvider(settings: InfobipSettings, { clock }: { cl
     },
     readReceipts: (request) => readReceipts(request, settings, clock),
     lookUp: (id) =>
-      lookUp(upstream, `/sms/3/logs?messageId=${encodeURIComponent(id)}`, clock, (content) => readLogs(content, id)),
+      lookUp(upstream, `/sms/3/logs?messageId=${encodeURIComponent(id)}`, clock, (content) =>
+        readLogs(content, id, settings),
+      ),
     close: () => upstream.close(),
   };
 }
@@ -130,7 +141,7 @@ function contentOf({ to, from, body, callbackUrl, ref }: SendRequest, isSubscrib
       {
         sender: senderWithoutPlus(from),
         // An id of ours makes a repeated request recognisable: Infobip takes each id once.
-        destinations: [{ to: to.slice(1), messageId: ref }],
+        destinations: [{ to: to.slice(1), messageId: ownMessageId(ref) }],
         content: { text: body },
         webhooks: { delivery, contentType: 'application/json', callbackData: ref },
       },
@@ -182,29 +193,33 @@ function readReceipts(request: ReceiptRequest, settings: InfobipSettings, clock:
 
   const results = parseObject(request.rawBody.toString())?.['results'];
   if (!Array.isArray(results)) return { ok: false, problem: 'malformed', reason: 'the body has no list of results' };
+  const isAlone = results.length === 1;
   // One result that cannot be read must not cost the others.
   const receipts = results.map(asObject).flatMap((result) => {
-    const receipt = result && receiptOf(result);
+    const receipt = result && receiptOf(result, settings);
     if (receipt === undefined) return [];
-    return [{ ...receipt, ref: readText(result?.['callbackData']) ?? receipt.providerMessageId }];
+    // One of several that does not say whose it is, is not that of the URL: its id is no ref of anybody's.
+    const ref = readText(result?.['callbackData']) ?? (isAlone ? undefined : receipt.providerMessageId);
+    return [ref === undefined ? receipt : { ...receipt, ref }];
   });
   return receipts.length > 0 || results.length === 0
     ? { ok: true, receipts }
     : { ok: false, problem: 'malformed', reason: 'no result has a messageId and a status that is known' };
 }
 
-function readLogs({ results }: Record<string, unknown>, id: string): LookUpReading {
+function readLogs({ results }: Record<string, unknown>, id: string, settings: InfobipSettings): LookUpReading {
   if (!Array.isArray(results)) return undefined;
   const log = results.map(asObject).find((candidate) => candidate?.['messageId'] === id);
-  return log === undefined ? 'not_found' : receiptOf(log);
+  return log === undefined ? 'not_found' : receiptOf(log, settings);
 }
 
-function receiptOf(result: Record<string, unknown>): Receipt | undefined {
+function receiptOf(result: Record<string, unknown>, settings: InfobipSettings): Receipt | undefined {
   const providerMessageId = readText(result['messageId']);
   const status = asObject(result['status']) ?? {};
   const groupState = statesByGroup.get(status['groupName']);
   if (providerMessageId === undefined || groupState === undefined) return undefined;
-  if (!isRefusal(status['groupName'])) return { providerMessageId, state: groupState };
+  const awaitsHandset = status['id'] === operatorStatus && !settings.deliveredToOperatorIsDelivered;
+  if (!isRefusal(status['groupName'])) return { providerMessageId, state: awaitsHandset ? 'sent' : groupState };
 
   const error = asObject(result['error']) ?? {};
   const hasError = typeof error['id'] === 'number' && error['id'] > 0;

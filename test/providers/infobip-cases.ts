@@ -1,7 +1,7 @@
 import { createInfobipProvider } from '../../src/providers/infobip.ts';
 import { messageWith, resultOf, type AdapterCases } from './cases.ts';
 import { infobipLookUps, infobipMalformedReceipts, infobipReceipts } from './infobip-receipts.ts';
-import { infobipSettings, ref, statusOf } from './infobip-wire.ts';
+import { infobipSettings, messageId, statusOf } from './infobip-wire.ts';
 import type { WireAnswer } from './scripted-server.ts';
 
 /** Infobip's documented statuses of refusal by what they mean for an attempt, written down apart from the adapter's own table. */
@@ -23,7 +23,7 @@ function answerWith(status: object): WireAnswer {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
       bulkId: '2034072219640523072',
-      messages: [{ messageId: ref, destination: '447700900123', status }],
+      messages: [{ messageId, destination: '447700900123', status }],
     }),
   };
 }
@@ -49,7 +49,7 @@ function refusals(errorClass: InfobipClass): AdapterCases['refusals'] {
     expected: resultOf(errorClass, {
       code: id === 100 ? 'UNDELIVERABLE_100' : `REJECTED_${id}`,
       message: `what Infobip says about ${id === 100 ? 'UNDELIVERABLE' : 'REJECTED'}_${id}`,
-      ...(id === 14 ? { optOut: true } : {}),
+      ...(id === 10 || id === 14 ? { optOut: true } : {}),
     }),
   }));
 }
@@ -66,7 +66,7 @@ function wireOf(sender: string, text: string): AdapterCases['messages'][number][
       'content-type': 'application/json',
     },
     body:
-      `{"messages":[{"sender":"${sender}","destinations":[{"to":"447700900123","messageId":"AbC-123_x"}],` +
+      `{"messages":[{"sender":"${sender}","destinations":[{"to":"447700900123","messageId":"${messageId}"}],` +
       `"content":{"text":${JSON.stringify(text)}},"webhooks":{"delivery":{` +
       `"url":"https://sms.example.com/receipts/upstream/AbC-123_x","intermediateReport":false,"notify":true},` +
       `"contentType":"application/json","callbackData":"AbC-123_x"}}]}`,
@@ -77,7 +77,7 @@ export const infobipCases: AdapterCases = {
   name: 'infobip',
   create: ({ baseUrl, timeoutMs, clock }) =>
     createInfobipProvider({ ...infobipSettings, baseUrl, timeoutMs }, { clock }),
-  accepted: { answer: answerWith(statusOf('PENDING', 26)), providerMessageId: ref },
+  accepted: { answer: answerWith(statusOf('PENDING', 26)), providerMessageId: messageId },
 
   messages: [
     {

@@ -1,12 +1,12 @@
 import type { Receipt } from '../../src/providers/provider.ts';
 import type { AdapterCases } from './cases.ts';
-import { errorOf, noError, ref, reportOf, results, statusOf, type Group } from './infobip-wire.ts';
+import { errorOf, messageId, noError, ref, reportOf, results, statusOf, type Group } from './infobip-wire.ts';
 
 function progress(groupName: Group, id: number, state: Receipt['state']): AdapterCases['receipts'][number] {
   return {
     title: `${groupName} ${id} as ${state}`,
     content: results(reportOf(statusOf(groupName, id))),
-    expected: [{ providerMessageId: ref, state, ref }],
+    expected: [{ providerMessageId: messageId, state, ref }],
   };
 }
 
@@ -23,7 +23,7 @@ function failure(
     content: results(reportOf(status, errorId === 0 ? noError : errorOf(errorId))),
     expected: [
       {
-        providerMessageId: ref,
+        providerMessageId: messageId,
         state,
         code: problemOf.name,
         message: problemOf.description,
@@ -35,10 +35,10 @@ function failure(
 }
 
 export const infobipLookUps: AdapterCases['lookUps'] = {
-  providerMessageId: ref,
+  providerMessageId: messageId,
   wire: {
     method: 'GET',
-    path: '/sms/3/logs?messageId=AbC-123_x',
+    path: '/sms/3/logs?messageId=fk4-yGe0DoY0ZR327QorEQ',
     headers: { accept: 'application/json', authorization: 'App a-key-of-the-api' },
     body: '',
   },
@@ -52,17 +52,17 @@ export const infobipLookUps: AdapterCases['lookUps'] = {
           reportOf(statusOf('PENDING', 7)),
         ),
       },
-      expected: { providerMessageId: ref, state: 'sent' },
+      expected: { providerMessageId: messageId, state: 'sent' },
     },
     {
       title: 'a delivered message',
       answer: { status: 200, body: results(reportOf(statusOf('DELIVERED', 5))) },
-      expected: { providerMessageId: ref, state: 'delivered' },
+      expected: { providerMessageId: messageId, state: 'delivered' },
     },
     {
       title: 'a message to someone who opted out',
       answer: { status: 200, body: results(reportOf(statusOf('UNDELIVERABLE', 9), errorOf(603))) },
-      expected: { providerMessageId: ref, state: 'failed', code: 'EC_603', message: 'why EC_603', optOut: true },
+      expected: { providerMessageId: messageId, state: 'failed', code: 'EC_603', message: 'why EC_603', optOut: true },
     },
   ],
   notFound: [
@@ -72,7 +72,7 @@ export const infobipLookUps: AdapterCases['lookUps'] = {
       answer: { status: 200, body: results({ ...reportOf(statusOf('DELIVERED', 5)), messageId: 'another' }) },
     },
   ],
-  unclear: [{ title: 'a log without a status', answer: { status: 200, body: results({ messageId: ref }) } }],
+  unclear: [{ title: 'a log without a status', answer: { status: 200, body: results({ messageId }) } }],
 };
 
 export const infobipReceipts: AdapterCases['receipts'] = [
@@ -91,7 +91,8 @@ export const infobipReceipts: AdapterCases['receipts'] = [
   failure('UNDELIVERABLE', 31, 'failed'),
   failure('REJECTED', 12, 'failed'),
   failure('REJECTED', 14, 'failed', { optOut: true }),
-  failure('REJECTED', 10, 'failed', { errorId: 2050 }),
+  failure('REJECTED', 10, 'failed', { optOut: true }),
+  failure('UNDELIVERABLE', 9, 'failed', { errorId: 2050, optOut: true }),
   failure('UNDELIVERABLE', 9, 'failed', { errorId: 573, optOut: true }),
   failure('UNDELIVERABLE', 9, 'failed', { errorId: 603, optOut: true }),
   failure('UNDELIVERABLE', 9, 'failed', { errorId: 2052, optOut: true }),
@@ -116,9 +117,9 @@ export const infobipReceipts: AdapterCases['receipts'] = [
   },
   {
     title: 'a failure without names or texts',
-    content: results({ messageId: ref, status: { groupName: 'REJECTED', id: 999 } }),
+    content: results({ messageId, status: { groupName: 'REJECTED', id: 999 } }),
     expected: [
-      { providerMessageId: ref, state: 'failed', code: '999', message: 'Infobip reports the message as 999', ref },
+      { providerMessageId: messageId, state: 'failed', code: '999', message: 'Infobip reports the message as 999' },
     ],
   },
   { title: 'a call without reports', content: results(), expected: [] },
@@ -130,7 +131,7 @@ export const infobipMalformedReceipts: AdapterCases['malformedReceipts'] = [
   { title: 'a list', content: '[]' },
   { title: 'results that are no list', content: '{"results":{}}' },
   { title: 'a report without messageId', content: results({ status: statusOf('DELIVERED', 5) }) },
-  { title: 'a report without status', content: results({ messageId: ref }) },
-  { title: 'a group that is not known', content: results({ messageId: ref, status: { groupName: 'PONDERING' } }) },
-  { title: 'a group that every object has', content: results({ messageId: ref, status: { groupName: '__proto__' } }) },
+  { title: 'a report without status', content: results({ messageId }) },
+  { title: 'a group that is not known', content: results({ messageId, status: { groupName: 'PONDERING' } }) },
+  { title: 'a group that every object has', content: results({ messageId, status: { groupName: '__proto__' } }) },
 ];

@@ -4,6 +4,7 @@ import { messageWith } from './cases.ts';
 export const infobipSettings: InfobipSettings = {
   baseUrl: 'https://api.infobip.com',
   apiKey: 'a-key-of-the-api',
+  deliveredToOperatorIsDelivered: true,
   timeoutMs: 1_000,
 };
 
@@ -24,8 +25,11 @@ export function statusOf(groupName: Group, id: number) {
   return { groupId: groupIds[groupName], groupName, id, name, description: `what Infobip says about ${name}` };
 }
 
-/** Our reference, which is also the id that Infobip is given. */
+/** Our reference, which Infobip echoes. */
 export const ref = messageWith().ref;
+
+/** The id that Infobip is given: the first half of the reference's SHA-256. */
+export const messageId = 'fk4-yGe0DoY0ZR327QorEQ';
 
 export const noError = {
   groupId: 0,
@@ -45,7 +49,7 @@ export function errorOf(id: number) {
 export function reportOf(status: object, error: object | undefined = noError, extras: object = {}) {
   return {
     bulkId: '2034072219640523072',
-    messageId: ref,
+    messageId,
     to: '447700900123',
     sender: 'HELIO',
     sentAt: '2026-11-20T09:00:00.000+0100',

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { createInfobipProvider } from '../../src/providers/infobip.ts';
 import { infobipStatuses } from '../../src/providers/infobip-errors.ts';
 import { messageWith, nowMs } from './cases.ts';
 import { describeReceipts } from './contract-receipts.ts';
 import { describeAdapter } from './contract.ts';
 import { infobipCases, infobipStatusesByClass } from './infobip-cases.ts';
 import { infobipBodySignature, infobipTimestampSignature } from './infobip-signature.ts';
-import { ref, statusOf } from './infobip-wire.ts';
+import { infobipSettings, messageId, reportOf, results, statusOf } from './infobip-wire.ts';
 import { answer, ScriptedServer } from './scripted-server.ts';
 
 describeAdapter(infobipCases);
@@ -18,7 +19,34 @@ describe('infobip: reports of a subscription that signs their time and body', ()
   describeReceipts({ ...infobipCases, ...infobipTimestampSignature });
 });
 
+describe('infobip: a report that the operator has the message', () => {
+  const report = results(reportOf(statusOf('DELIVERED', 2)));
+  const { callbackUrl: url } = messageWith();
+
+  it('is not the last word where handset receipts follow', async () => {
+    const settings = { ...infobipSettings, deliveredToOperatorIsDelivered: false };
+    const provider = createInfobipProvider(settings, { clock: { now: () => nowMs } });
+    const read = (content: string) =>
+      provider.readReceipts({ method: 'POST', url, headers: {}, rawBody: Buffer.from(content) });
+    expect(read(report)).toMatchObject({ ok: true, receipts: [{ providerMessageId: messageId, state: 'sent' }] });
+    expect(read(results(reportOf(statusOf('DELIVERED', 5))))).toMatchObject({ receipts: [{ state: 'delivered' }] });
+    await provider.close();
+  });
+});
+
 describe('infobip: sending', () => {
+  it('gives an id that does not tell the reference, on which the URL of receipts rests', async () => {
+    const server = await ScriptedServer.start(answer(infobipCases.accepted.answer));
+    const provider = infobipCases.create({ baseUrl: server.baseUrl, timeoutMs: 5_000, clock: { now: () => nowMs } });
+    for (const ref of ['one', 'one', 'two']) await provider.send(messageWith({ ref }));
+    const ids = server.requests.map(({ body }) => String(/"messageId":"([^"]+)"/.exec(body)?.[1]));
+    expect(ids[0]).toMatch(/^[\w-]{22}$/);
+    expect(ids[1]).toBe(ids[0]);
+    expect(ids[2]).not.toBe(ids[0]);
+    await provider.close();
+    await server.close();
+  });
+
   it('the table of statuses has no id besides those that are tried above', () => {
     expect([...infobipStatuses.keys()].sort()).toEqual(Object.values(infobipStatusesByClass).flat().map(String).sort());
   });
@@ -26,14 +54,14 @@ describe('infobip: sending', () => {
   it('a repeated request is accepted, because Infobip has the message', async () => {
     const status = statusOf('REJECTED', 23);
     const server = await ScriptedServer.start(
-      answer({ status: 200, body: JSON.stringify({ messages: [{ messageId: ref, status }] }) }),
+      answer({ status: 200, body: JSON.stringify({ messages: [{ messageId, status }] }) }),
     );
     const provider = infobipCases.create({
       baseUrl: server.baseUrl,
       timeoutMs: 5_000,
       clock: { now: () => nowMs },
     });
-    expect(await provider.send(messageWith())).toEqual({ outcome: 'accepted', providerMessageId: ref });
+    expect(await provider.send(messageWith())).toEqual({ outcome: 'accepted', providerMessageId: messageId });
     await provider.close();
     await server.close();
   });

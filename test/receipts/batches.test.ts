@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readProvidersSettings } from '../../src/config.ts';
 import { simulatorCredentials } from '../../src/simulator/simulator.ts';
 import { TestService } from '../helpers/service.ts';
 import { Operator } from '../operator/operator.ts';
@@ -7,14 +8,14 @@ import { reportOf, results, statusOf } from '../providers/infobip-wire.ts';
 let service: TestService;
 beforeAll(async () => {
   service = await TestService.start({
-    providers: (settings) => ({
-      ...settings,
-      infobip: {
-        baseUrl: String(settings.twilio?.baseUrl).replace('twilio', 'infobip'),
-        timeoutMs: 10_000,
-        ...simulatorCredentials.infobip,
-      },
-    }),
+    providers: (settings) =>
+      readProvidersSettings({
+        ...settings,
+        infobip: {
+          baseUrl: String(settings.twilio?.baseUrl).replace('twilio', 'infobip'),
+          ...simulatorCredentials.infobip,
+        },
+      }),
   });
 });
 afterAll(() => service.stop());

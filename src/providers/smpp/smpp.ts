@@ -1,6 +1,7 @@
 // A carrier bind over SMPP 3.4. Unlike the other upstreams it is a connection that stays: messages go out and receipts come in over it.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../lib/clock.ts';
+import { ownMessageId } from '../own-message-id.ts';
 import type { AsyncReports, Provider, ReceiptReading, SendRequest, SendResult } from '../provider.ts';
 import { Bind, type BindNotice } from './bind.ts';
 import { within } from './deadline.ts';
@@ -167,7 +168,7 @@ const messageIdLengthMax = 255;
 /** A part whose answer names no id is accepted all the same; there will be no receipt to match. */
 function idsOf(messageIds: readonly string[], ref: string): { providerMessageId: string; partIds?: string[] } {
   const named = messageIds.filter((messageId) => messageId !== '' && messageId.length <= messageIdLengthMax);
-  const [first = ref] = named;
+  const [first = ownMessageId(ref)] = named;
   return { providerMessageId: first, ...(named.length > 1 ? { partIds: named } : {}) };
 }
 

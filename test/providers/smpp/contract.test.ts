@@ -139,9 +139,10 @@ describe('smpp: sending', () => {
 
   it('accepts without an id where the carrier names none', async () => {
     smsc.onSubmit = (session, pdu) => smsc.accept(session, pdu, '');
+    // An id made of the reference, which it does not tell.
     expect(await provider.send(messageWith({ ref: 'our-ref' }))).toEqual({
       outcome: 'accepted',
-      providerMessageId: 'our-ref',
+      providerMessageId: 'sQ-JFeiVWX6krTMiAIkfdQ',
     });
   });
 
