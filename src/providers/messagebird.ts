@@ -43,10 +43,14 @@ export const messagebirdSettingsSchema = Type.Object(
   {
     baseUrl: baseUrlSchema('https://rest.messagebird.com'),
     accessKey: Type.String({ minLength: 1, description: 'Live access key; authenticates sends.' }),
-    signingKey: Type.String({
-      minLength: 1,
-      description: "The account's signing key (not the access key); verifies receipts.",
-    }),
+    signingKey: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "The account's signing key (not the access key); verifies receipts, and unsigned ones are then refused. Without it the " +
+          'unguessable URL alone proves a receipt.',
+      }),
+    ),
     timeoutMs: timeoutMsSchema,
   },
   { additionalProperties: false, description: 'MessageBird SMS API (rest.messagebird.com).' },
@@ -86,7 +90,7 @@ export function createMessagebirdProvider(settings: MessagebirdSettings, { clock
       const result = await upstream.post(path, JSON.stringify(contentOf(request)));
       return result.kind === 'answer' ? readAnswer(result, clock) : resultOfFault(result);
     },
-    readReceipts: (request) => readReceipts(request, settings.signingKey, clock),
+    readReceipts: (request) => readReceipts(request, settings, clock),
     lookUp: (id, recipient) =>
       lookUp(upstream, `${path}/${encodeURIComponent(id)}`, clock, (content) => readMessage(content, recipient)),
     close: () => upstream.close(),
@@ -135,8 +139,8 @@ function rowOf(code: string, parameter: unknown): ErrorRow | undefined {
   return parameter === 'originator' ? { ...row, class: 'invalid_sender' } : row;
 }
 
-function readReceipts(request: ReceiptRequest, signingKey: string, clock: Clock): ReceiptReading {
-  const forgery = findForgery(request, signingKey, clock);
+function readReceipts(request: ReceiptRequest, { signingKey }: MessagebirdSettings, clock: Clock): ReceiptReading {
+  const forgery = signingKey === undefined ? undefined : findForgery(request, signingKey, clock);
   if (forgery !== undefined) return { ok: false, problem: 'forged', reason: forgery };
 
   const [, query = ''] = request.url.split(/\?(.*)/s);

@@ -1,7 +1,7 @@
 import { Check, Default, Errors } from 'typebox/value';
 import type { TObject } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { createProviders, providersSettingsSchema, type ProvidersSettings } from './registry.ts';
+import { createProviders, paceOf, providersSettingsSchema, type ProvidersSettings } from './registry.ts';
 
 const twilio = { accountSid: `AC${'0'.repeat(32)}`, authToken: 'token' };
 const vonage = { apiKey: 'key', apiSecret: 'secret', signatureSecret: 'another' };
@@ -27,7 +27,7 @@ describe('the settings of providers', () => {
     expect(withDefaults(all)).toEqual({
       twilio: { ...twilio, baseUrl: 'https://api.twilio.com', timeoutMs },
       vonage: { ...vonage, baseUrl: 'https://api.nexmo.com', timeoutMs },
-      infobip: { ...infobip, baseUrl: 'https://api.infobip.com', timeoutMs },
+      infobip: { ...infobip, baseUrl: 'https://api.infobip.com', deliveredToOperatorIsDelivered: true, timeoutMs },
       sinch: { ...sinch, baseUrl: 'https://us.sms.api.sinch.com', timeoutMs },
       plivo: { ...plivo, baseUrl: 'https://api.plivo.com', timeoutMs },
       telnyx: { ...telnyx, baseUrl: 'https://api.telnyx.com', timeoutMs },
@@ -82,6 +82,41 @@ describe('the settings of providers', () => {
     for (const schema of Object.values(properties)) {
       for (const property of Object.values(schema.properties)) expect(property).toHaveProperty('description');
     }
+  });
+});
+
+describe('the pace of a provider', () => {
+  it.each([
+    ['twilio', 2_000, 100],
+    ['vonage', 30, 128],
+    ['infobip', undefined, 128],
+    ['sinch', undefined, 128],
+    ['plivo', 5, 128],
+    ['telnyx', 50, 128],
+    ['messagebird', 10, 128],
+    ['africastalking', 10, 128],
+    ['smpp', undefined, 128],
+  ] as const)('is what %s documents, unless it is set', (name, ratePerSecond, concurrencyMax) => {
+    const settings = { ...withDefaults(all), smpp: { host: 'smsc.example' } } as unknown as ProvidersSettings;
+    expect(paceOf(settings, name)).toEqual({ ratePerSecond, concurrencyMax });
+  });
+
+  it('is as it is set; a bind keeps to its rate by itself', () => {
+    const pace = { ratePerSecond: 7.5, concurrency: 3 };
+    const settings = withDefaults({ plivo: { ...plivo, ...pace } });
+    expect(paceOf(settings, 'plivo')).toEqual({ ratePerSecond: 7.5, concurrencyMax: 3 });
+    const bind = { smpp: { ...pace } } as unknown as ProvidersSettings;
+    expect(paceOf(bind, 'smpp')).toEqual({ ratePerSecond: undefined, concurrencyMax: 3 });
+  });
+
+  it('is described with what it is where it is not set', () => {
+    const { properties } = providersSettingsSchema as unknown as {
+      properties: Record<string, { properties: Record<string, { description: string }> }>;
+    };
+    const about = (name: string, setting: string) => properties[name]?.properties[setting]?.description;
+    expect(about('vonage', 'ratePerSecond')).toMatch(/Omitted: 30\.$/);
+    expect(about('infobip', 'ratePerSecond')).toMatch(/Omitted: no limit\.$/);
+    expect(about('twilio', 'concurrency')).toMatch(/Omitted: 100\.$/);
   });
 });
 

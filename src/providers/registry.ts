@@ -29,12 +29,19 @@ type Adapter<Schema extends TSchema = TSchema> = {
    * states no limit.
    */
   defaultRatePerSecond?: number;
+  /** Requests that the upstream serves at a time, where it says so. */
+  defaultConcurrency?: number;
 };
 
 /** Every upstream there is an adapter for; a name that is missing here cannot be configured. */
 const adapters = {
   // Per account; each sender has a limit of its own, beyond which Twilio queues.
-  twilio: { settingsSchema: twilioSettingsSchema, create: createTwilioProvider, defaultRatePerSecond: 2_000 },
+  twilio: {
+    settingsSchema: twilioSettingsSchema,
+    create: createTwilioProvider,
+    defaultRatePerSecond: 2_000,
+    defaultConcurrency: 100,
+  },
   vonage: { settingsSchema: vonageSettingsSchema, create: createVonageProvider, defaultRatePerSecond: 30 },
   infobip: { settingsSchema: infobipSettingsSchema, create: createInfobipProvider },
   // Takes batches at once and sends them at the rate of the service plan.
@@ -42,35 +49,50 @@ const adapters = {
   // Beyond it Plivo queues, and drops after 3 hours.
   plivo: { settingsSchema: plivoSettingsSchema, create: createPlivoProvider, defaultRatePerSecond: 5 },
   telnyx: { settingsSchema: telnyxSettingsSchema, create: createTelnyxProvider, defaultRatePerSecond: 50 },
-  messagebird: { settingsSchema: messagebirdSettingsSchema, create: createMessagebirdProvider },
-  africastalking: { settingsSchema: africastalkingSettingsSchema, create: createAfricastalkingProvider },
+  // Neither of these two states a limit: a pace that no account is known to be too small for.
+  messagebird: {
+    settingsSchema: messagebirdSettingsSchema,
+    create: createMessagebirdProvider,
+    defaultRatePerSecond: 10,
+  },
+  africastalking: {
+    settingsSchema: africastalkingSettingsSchema,
+    create: createAfricastalkingProvider,
+    defaultRatePerSecond: 10,
+  },
   // Keeps to its contract's rate by itself, in parts a second.
   smpp: { settingsSchema: smppSettingsSchema, create: createSmppProvider },
 } satisfies Partial<Record<ProviderName, Adapter>>;
 
-const defaultConcurrency = 128;
+const usualConcurrency = 128;
 
 /** What every upstream can be told besides its own settings. */
-const paceSchema = Type.Object({
-  ratePerSecond: Type.Optional(
-    Type.Number({
-      exclusiveMinimum: 0,
-      maximum: 100_000,
-      description: 'Messages a second; what comes faster waits a second at most, then takes the next provider.',
-    }),
-  ),
-  concurrency: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 10_000,
-      description: `Messages under way at a time. Omitted: ${defaultConcurrency}.`,
-    }),
-  ),
-});
+function paceSchemaOf({ defaultRatePerSecond, defaultConcurrency = usualConcurrency }: Partial<Adapter> = {}) {
+  return Type.Object({
+    ratePerSecond: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: 100_000,
+        description:
+          'Messages a second; what comes faster waits a second at most, then takes the next provider. ' +
+          `Omitted: ${defaultRatePerSecond ?? 'no limit'}.`,
+      }),
+    ),
+    concurrency: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 10_000,
+        description: `Messages under way at a time. Omitted: ${defaultConcurrency}.`,
+      }),
+    ),
+  });
+}
+
+type PaceOptions = Static<ReturnType<typeof paceSchemaOf>>;
 
 /** The `providers` section of the configuration: settings by upstream, only of those in use. */
 export type ProvidersSettings = {
-  [Name in keyof typeof adapters]?: Static<(typeof adapters)[Name]['settingsSchema']> & Static<typeof paceSchema>;
+  [Name in keyof typeof adapters]?: Static<(typeof adapters)[Name]['settingsSchema']> & PaceOptions;
 };
 
 export const providersSettingsSchema = Type.Unsafe<ProvidersSettings>(
@@ -78,7 +100,7 @@ export const providersSettingsSchema = Type.Unsafe<ProvidersSettings>(
     Object.fromEntries(
       Object.entries(adapters).map(([name, adapter]) => {
         const { properties, description } = adapter.settingsSchema as unknown as TObject & { description?: string };
-        const all = { ...paceSchema.properties, ...properties };
+        const all = { ...paceSchemaOf(adapter).properties, ...properties };
         return [name, Type.Optional(Type.Object(all, { additionalProperties: false, description }))];
       }),
     ),
@@ -109,10 +131,11 @@ export function paceOf(
   name: ProviderName,
 ): { ratePerSecond: number | undefined; concurrencyMax: number } {
   const adapterOf: Partial<Record<ProviderName, Adapter>> = adapters;
-  const settingsOf: Partial<Record<ProviderName, Static<typeof paceSchema>>> = settings;
+  const settingsOf: Partial<Record<ProviderName, PaceOptions>> = settings;
   const { ratePerSecond, concurrency } = settingsOf[name] ?? {};
+  const { defaultRatePerSecond, defaultConcurrency = usualConcurrency } = adapterOf[name] ?? {};
   return {
-    ratePerSecond: name === 'smpp' ? undefined : (ratePerSecond ?? adapterOf[name]?.defaultRatePerSecond),
+    ratePerSecond: name === 'smpp' ? undefined : (ratePerSecond ?? defaultRatePerSecond),
     concurrencyMax: concurrency ?? defaultConcurrency,
   };
 }

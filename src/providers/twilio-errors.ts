@@ -24,6 +24,7 @@ export const twilioErrors: ErrorTable = new Map([
   ['21211', { class: 'invalid_recipient', text: 'invalid recipient' }],
   ['21214', { class: 'invalid_recipient', text: 'the recipient cannot be reached' }],
   ['21217', { class: 'invalid_recipient', text: 'the recipient is not a valid phone number' }],
+  ['21266', { class: 'invalid_recipient', text: 'the recipient is the sender' }],
   ['21401', { class: 'invalid_recipient', text: 'invalid phone number' }],
   ['21407', { class: 'invalid_recipient', text: 'phone number of a type that is not supported' }],
   ['21604', { class: 'invalid_recipient', text: 'no recipient' }],

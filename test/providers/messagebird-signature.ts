@@ -3,12 +3,12 @@ import type { MessagebirdSettings } from '../../src/providers/messagebird.ts';
 import type { ReceiptRequest } from '../../src/providers/provider.ts';
 import { nowMs, type AdapterCases } from './cases.ts';
 
-export const messagebirdSettings: MessagebirdSettings = {
+export const messagebirdSettings = {
   baseUrl: 'https://rest.messagebird.com',
   accessKey: 'an-access-key',
   signingKey: 'a-signing-key',
   timeoutMs: 1_000,
-};
+} satisfies MessagebirdSettings;
 
 type Claims = Record<string, unknown>;
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { messagebirdErrors } from '../../src/providers/messagebird-errors.ts';
 import { createMessagebirdProvider } from '../../src/providers/messagebird.ts';
 import { messageWith, nowMs } from './cases.ts';
+import { describeReceipts } from './contract-receipts.ts';
 import { describeAdapter } from './contract.ts';
 import { divertHttps } from './divert-https.ts';
 import { messagebirdCases, messagebirdCodesByClass } from './messagebird-cases.ts';
@@ -56,6 +57,17 @@ type Vector = {
 const vectors: Vector[] = JSON.parse(
   readFileSync(require.resolve('messagebird/lib/testdata/webhook-signature-jwt-reference.json'), 'utf8'),
 );
+
+describe('messagebird: receipts of an account without a signing key', () => {
+  const { signingKey: _unused, ...unsigned } = messagebirdSettings;
+  describeReceipts({
+    ...messagebirdCases,
+    create: ({ baseUrl, timeoutMs, clock }) =>
+      createMessagebirdProvider({ ...unsigned, baseUrl, timeoutMs }, { clock }),
+    sign: () => ({}),
+    forgeries: [],
+  });
+});
 
 describe("messagebird: MessageBird's own examples of signatures", () => {
   it('are all there', () => {
