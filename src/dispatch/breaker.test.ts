@@ -40,6 +40,32 @@ describe('a breaker', () => {
     expect(await attempt(breaker, accepted, 1)).toEqual(['skipped']);
   });
 
+  it('opens on the time-outs of a provider that fell silent, however many messages it took before', async () => {
+    const clock = createTestClock();
+    const breaker = createBreaker(clock);
+    for (let second = 0; second < 10; second += 1) {
+      await attempt(breaker, accepted, 200);
+      clock.advance(1_000);
+    }
+    // Every place at the provider is taken; nothing is heard until the first time-out.
+    clock.advance(9_000);
+    await attempt(breaker, unknown, 49);
+    expect(breaker.state).toBe('closed');
+    await attempt(breaker, unknown, 1);
+    expect(breaker.state).toBe('open');
+  });
+
+  it('stays closed as long as what it took in the last ten seconds outweighs', async () => {
+    const clock = createTestClock();
+    const breaker = createBreaker(clock);
+    await attempt(breaker, accepted, 100);
+    clock.advance(8_000);
+    await attempt(breaker, retryable('unavailable'), 99);
+    expect(breaker.state).toBe('closed');
+    await attempt(breaker, retryable('unavailable'), 2);
+    expect(breaker.state).toBe('open');
+  });
+
   it('stays closed while no more than half of the attempts fail', async () => {
     const breaker = createBreaker(systemClock);
     for (let round = 0; round < 60; round += 1) {

@@ -1,13 +1,13 @@
 import {
   BrokenCircuitError,
   CircuitState,
-  SamplingBreaker,
   circuitBreaker,
   handleWhenResult,
   type CircuitBreakerPolicy,
 } from 'cockatiel';
 import type { Clock } from '../lib/clock.ts';
 import type { SendResult } from '../providers/provider.ts';
+import { FailureRate } from './failure-rate.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
@@ -57,9 +57,10 @@ class Circuit {
 }
 
 export function createBreaker(clock: Clock): Breaker {
-  // Half of at least 5 requests a second over 10 s: one message that fails everywhere does not close a provider for others.
-  const sampling = new SamplingBreaker({ threshold: 0.5, duration: 10_000, minimumRps: 5 });
-  const health = circuitBreaker(handleWhenResult(isUnhealthy), { halfOpenAfter: pauseMs, breaker: sampling });
+  const health = circuitBreaker(handleWhenResult(isUnhealthy), {
+    halfOpenAfter: pauseMs,
+    breaker: new FailureRate(clock),
+  });
   const atOnce = { state: undefined, success: () => undefined, failure: () => true };
   const credentials = circuitBreaker(handleWhenResult(isRefusedCredential), {
     halfOpenAfter: credentialsPauseMs,
