@@ -7,8 +7,8 @@ import type { ProviderName } from '../providers/provider.ts';
 import { createBreaker, type Breaker } from './breaker.ts';
 import type { Outcome } from './outcome.ts';
 import { Pace, type PaceSettings } from './pace.ts';
-import { markStarted, type StartedAttempt } from './queries.ts';
-import { Chain, leaseMarginMs, type ChainDeps, type DispatchJob } from './send.ts';
+import { handBack, markStarted, type HandBack, type StartedAttempt } from './queries.ts';
+import { Chain, leaseMarginMs, neverWalked, type ChainDeps, type DispatchJob } from './send.ts';
 
 export type LaneName = 'single' | 'bulk';
 
@@ -20,32 +20,43 @@ export type DispatcherDeps = Omit<ChainDeps, 'breakers' | 'paces' | 'started' | 
   paceOf: (provider: ProviderName) => PaceSettings;
 };
 
-/** Jobs that wait in a lane beyond this are left to the sweeper, which takes them when their lease runs out. */
+/** Jobs that wait in a lane beyond this are left to the sweeper. */
 const waitingMax = 20_000;
+/** A message that found no room, here or at its providers, is taken up again after so long. */
+const turnEveryMs = 5_000;
 
 /** Calls providers: a chain per message, bounded lanes so that a bulk never starves single sends. */
 export class Dispatcher {
   readonly #deps: DispatcherDeps;
   readonly #lanes: Record<LaneName, LimitFunction>;
   readonly #chainDeps: ChainDeps;
+  readonly #handBacks: Batcher<HandBack, void>;
   /** Jobs in a lane, those that wait in it included. */
   readonly #running = new Set<Promise<MessageRow>>();
   #stopping = false;
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
-    this.#lanes = { single: pLimit(deps.concurrency.single), bulk: pLimit(deps.concurrency.bulk) };
     const names = [...deps.providers.keys()];
+    // Attempts without an answer keep their places for a whole time-out: the lane holds all that providers can have, and its own besides.
+    const places = names.reduce((sum, name) => sum + deps.paceOf(name).concurrencyMax, 0);
+    this.#lanes = { single: pLimit(deps.concurrency.single + places), bulk: pLimit(deps.concurrency.bulk) };
     const breakers = new Map(names.map((name) => [name, createBreaker(deps.clock)]));
     const paces = new Map(names.map((name) => [name, new Pace(deps.paceOf(name), deps.clock)]));
+    const limits = { maxWeight: 256, maxWaiting: 50_000, isSharedFault: isConnectionFault };
     const started = new Batcher<StartedAttempt, boolean>({
+      ...limits,
       run: async (attempts) => {
         const ours = await markStarted(deps.pool, attempts);
         return attempts.map(({ messageId }) => ours.has(messageId));
       },
-      maxWeight: 256,
-      maxWaiting: 50_000,
-      isSharedFault: isConnectionFault,
+    });
+    this.#handBacks = new Batcher<HandBack, void>({
+      ...limits,
+      run: async (messages) => {
+        await handBack(deps.pool, messages);
+        return messages.map(() => undefined);
+      },
     });
     this.#chainDeps = { ...deps, breakers, paces, started, isStopping: () => this.#stopping };
   }
@@ -61,8 +72,7 @@ export class Dispatcher {
 
   /** Resolves to the message once its outcome is committed; to the message as it was when it must be left to the sweeper. */
   async dispatch(job: DispatchJob, lane: LaneName): Promise<MessageRow> {
-    if (this.room(lane) <= 0) return job.message;
-    const running = this.#lanes[lane](() => this.#run(job));
+    const running = this.room(lane) > 0 ? this.#lanes[lane](() => this.#run(job)) : this.#leave(job);
     this.#running.add(running);
     try {
       return await running;
@@ -79,17 +89,34 @@ export class Dispatcher {
   }
 
   async #run(job: DispatchJob): Promise<MessageRow> {
-    const { clock, outcomes, log } = this.#deps;
-    const isLeaseShort = clock.now() + this.#deps.attemptTimeoutMs + leaseMarginMs > job.leasedUntilMs;
-    if (this.#stopping || isLeaseShort) return job.message;
+    const { clock, outcomes, log, attemptTimeoutMs } = this.#deps;
+    const isLeaseShort = clock.now() + attemptTimeoutMs + leaseMarginMs > job.leasedUntilMs;
+    if (this.#stopping || isLeaseShort) return this.#leave(job);
     try {
-      const outcome = await new Chain(job, this.#chainDeps).walk();
-      if (outcome === undefined) return job.message;
-      return (await outcomes.add(outcome)) ?? job.message;
+      const end = await new Chain(job, this.#chainDeps).walk();
+      if (end.kind === 'gone') return job.message;
+      if (end.kind === 'waits') return await this.#leave(job, end);
+      return (await outcomes.add(end)) ?? job.message;
     } catch (error) {
       // The lease runs out and the sweeper decides.
       log.error({ err: error, message_id: job.message.id }, 'dispatch failed; the message is left to the sweeper');
       return job.message;
     }
+  }
+
+  /** Leaves a message to the sweeper: to this process's after a while, to another one's at once when this one stops. */
+  async #leave(job: DispatchJob, { unmade, heldUntilMs } = neverWalked(job)): Promise<MessageRow> {
+    const { clock, log } = this.#deps;
+    const { account_id: accountId, id: messageId } = job.message;
+    const dueAtMs = clock.now() + (this.#stopping ? 0 : turnEveryMs);
+    try {
+      await this.#handBacks.add({ accountId, messageId, unmade, dueAtMs, heldUntilMs });
+    } catch (error) {
+      log.warn(
+        { err: error, message_id: messageId },
+        'a message was not handed back; the sweeper takes it when its lease runs out',
+      );
+    }
+    return job.message;
   }
 }

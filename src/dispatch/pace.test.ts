@@ -64,9 +64,50 @@ describe('a pace', () => {
     const waiting = Array.from({ length: 2_000 }, () => pace.run(send));
     // The places are taken in the turns that follow.
     await new Promise((resolve) => setImmediate(resolve));
-    expect(await pace.run(send)).toBe('too_fast');
+    expect(await pace.run(send)).toBe('full');
     release[0]?.();
     await first;
     expect(new Set(await Promise.all(waiting))).toEqual(new Set(['sent']));
+  });
+
+  it('turns away who has waited a second for a place, and does not send for them any more', async () => {
+    const pace = new Pace({ ratePerSecond: undefined, concurrencyMax: 1 }, systemClock);
+    const { promise: silence, resolve: answer } = Promise.withResolvers<string>();
+    const first = pace.run(() => silence);
+    const sent: number[] = [];
+    const waiting = [1, 2, 3].map((number) => pace.run(() => Promise.resolve(sent.push(number))));
+    expect(await Promise.all(waiting)).toEqual(['full', 'full', 'full']);
+    answer('sent');
+    expect(await first).toBe('sent');
+    expect(await pace.run(send)).toBe('sent');
+    expect(sent).toEqual([]);
+  });
+
+  it('turns away at once when all places are taken and none came free for a second', async () => {
+    const clock = stillClock();
+    const pace = new Pace({ ratePerSecond: undefined, concurrencyMax: 1 }, clock);
+    clock.advance(60_000);
+    const { promise: silence, resolve: answer } = Promise.withResolvers<string>();
+    const first = pace.run(() => silence);
+    const early = pace.run(send);
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(1_001);
+    const late = await Promise.race([pace.run(send), early]);
+    expect(late).toBe('full');
+    answer('sent');
+    expect(await Promise.all([first, early])).toEqual(['sent', 'sent']);
+    expect(await pace.run(send)).toBe('sent');
+  });
+
+  it('lets who has patience wait for a place, however long none came free', async () => {
+    const clock = stillClock();
+    const pace = new Pace({ ratePerSecond: undefined, concurrencyMax: 1 }, clock);
+    const { promise: silence, resolve: answer } = Promise.withResolvers<string>();
+    const first = pace.run(() => silence);
+    clock.advance(5_000);
+    const hasty = await pace.run(send);
+    const patient = pace.run(send, 60_000);
+    answer('sent');
+    expect([await first, hasty, await patient]).toEqual(['sent', 'full', 'sent']);
   });
 });

@@ -178,6 +178,26 @@ export async function markStarted(db: Db, attempts: readonly StartedAttempt[]): 
   return new Set(rows.map((row) => row.message_id));
 }
 
+export type HandBack = MessageKey & { unmade: string | null; dueAtMs: number; heldUntilMs: number };
+
+/** Leaves messages to any process's sweeper from `dueAtMs` on, and takes out of their rows the provider whose attempt was never made. */
+export async function handBack(db: Db, messages: readonly HandBack[]): Promise<void> {
+  await db.query({
+    name: 'hand_back',
+    text: `UPDATE dispatch_queue q
+           SET started = array_remove(q.started, x.unmade), leased_until = to_timestamp(x.due_at_ms / 1000)
+           FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::float8[], $5::float8[])
+             x(account_id, message_id, unmade, due_at_ms, held_until_ms)
+           WHERE ${queueKey} AND q.leased_until = to_timestamp(x.held_until_ms / 1000)`,
+    values: [
+      ...keyColumns(messages),
+      messages.map(({ unmade }) => unmade),
+      messages.map(({ dueAtMs }) => dueAtMs),
+      messages.map(({ heldUntilMs }) => heldUntilMs),
+    ],
+  });
+}
+
 export type OrphanKey = MessageKey & { leasedUntil: Date };
 
 /** Pending messages whose lease ran out, oldest account first, from a place of the worker's own so that workers do not all take the same. */

@@ -8,7 +8,7 @@ import type { AttemptRecord } from './attempt.ts';
 import type { Breaker } from './breaker.ts';
 import { expired, failureOf, unavailable, type Failure } from './failure.ts';
 import type { Outcome } from './outcome.ts';
-import type { Pace } from './pace.ts';
+import type { Pace, TurnedAway } from './pace.ts';
 import type { StartedAttempt } from './queries.ts';
 
 /** A message to send, as far as its dispatch needs it. */
@@ -40,6 +40,21 @@ export type ChainDeps = {
   onAttempt?: (provider: ProviderName, result: SendResult['outcome'], latencyMs: number) => void;
 };
 
+/** A message that goes on later, here or in another process. */
+export type Waiting = {
+  kind: 'waits';
+  /** The lease, as written in the queue row. */
+  heldUntilMs: number;
+  /** Named as started in the queue row, but nothing was written to it. */
+  unmade: ProviderName | null;
+};
+
+/** Where a walk ends without an outcome; `gone`: the message was resolved or taken by another process meanwhile. */
+type Unresolved = Waiting | { kind: 'gone' };
+
+/** Why a provider was passed over, as the message's story has it. */
+const skipCodes = { skipped: 'breaker_open', too_fast: 'rate_reached', full: 'concurrency_reached' };
+
 /** A message older than this is not sent any more: a one-time code of ten minutes ago helps nobody. */
 const messageAgeMsMax = 10 * 60_000;
 
@@ -51,15 +66,23 @@ export function leaseMsFor(attemptTimeoutMs: number): number {
   return attemptTimeoutMs + 4 * leaseMarginMs;
 }
 
+/** A message for which no provider was asked: not the one either that its acceptance named as started. */
+export function neverWalked({ started, ownsLastStarted, leasedUntilMs }: DispatchJob): Waiting {
+  const unmade = ownsLastStarted ? started.at(-1) : undefined;
+  return { kind: 'waits', heldUntilMs: leasedUntilMs, unmade: unmade ?? null };
+}
+
 /** One message's walk along its providers. */
 export class Chain {
   readonly #job: DispatchJob;
   readonly #deps: ChainDeps;
   readonly #records: AttemptRecord[] = [];
+  readonly #made = new Set<ProviderName>();
   #attempts: number;
   #leasedUntilMs: number;
   #lastProvider: ProviderName | null = null;
-  #isTooFast = false;
+  #skipped = 0;
+  #isBusy = false;
 
   constructor(job: DispatchJob, deps: ChainDeps) {
     this.#job = job;
@@ -68,52 +91,60 @@ export class Chain {
     this.#leasedUntilMs = job.leasedUntilMs;
   }
 
-  /** The outcome to commit; undefined when the message is no longer ours to send, or must wait for its turn. */
-  async walk(): Promise<Outcome | undefined> {
+  /** The outcome to commit, where there is one. */
+  async walk(): Promise<Outcome | Unresolved> {
     const { providers, started, ownsLastStarted } = this.#job;
     const lost = ownsLastStarted ? [] : started;
     for (const provider of lost) this.#note({ provider, result: 'unknown', code: 'process_lost' });
     if (lost.length > 0 && this.#deps.onTimeout === 'stop') return this.#failed(unavailable);
 
     const candidates = providers.filter((provider) => !lost.includes(provider) && this.#deps.providers.has(provider));
-    const skipped: ProviderName[] = [];
+    let outcome = await this.#tryEach(candidates, false);
+    // Every breaker is open: better to try than to fail without trying.
+    if (outcome === 'next' && this.#skipped === candidates.length) outcome = await this.#tryEach(candidates, true);
+    if (outcome !== 'next') return outcome;
+    if (this.#isExpired()) return this.#failed(expired);
+    return this.#isBusy ? this.#waits() : this.#failed(unavailable);
+  }
+
+  async #tryEach(candidates: readonly ProviderName[], pastBreaker: boolean): Promise<Outcome | Unresolved | 'next'> {
     for (const provider of candidates) {
       if (this.#isExpired()) return this.#failed(expired);
-      // A stopping process begins no further attempt; the next one goes on with the chain.
-      if (this.#deps.isStopping() && this.#records.length > 0) return undefined;
-      const result = await this.#tryInTurn(provider);
-      if (result === 'skipped') {
-        skipped.push(provider);
-        this.#note({ provider, result: 'skipped', code: 'breaker_open' });
-        continue;
-      }
-      if (result === 'too_fast') {
-        this.#isTooFast = true;
-        this.#note({ provider, result: 'skipped', code: 'rate_reached' });
+      const result = await this.#tryInTurn(provider, provider === candidates.at(-1), pastBreaker);
+      if (result === 'stopping') return this.#waits();
+      if (result === 'skipped' || result === 'too_fast' || result === 'full') {
+        if (result === 'skipped') this.#skipped += 1;
+        else this.#isBusy = true;
+        this.#note({ provider, result: 'skipped', code: skipCodes[result] });
         continue;
       }
       const outcome = this.#conclude(provider, result);
       if (outcome !== 'next') return outcome;
     }
-    // Every breaker is open: better to try than to fail without trying.
-    if (skipped.length === candidates.length) {
-      for (const provider of skipped) {
-        const outcome = this.#conclude(provider, await this.#attempt(provider));
-        if (outcome !== 'next') return outcome;
-      }
-    }
-    if (this.#isExpired()) return this.#failed(expired);
-    // A provider is only busy: the message waits for its next turn, with the sweeper.
-    return this.#isTooFast ? undefined : this.#failed(unavailable);
+    return 'next';
   }
 
-  /** At the provider's pace and past its breaker. The breaker is asked first, so that nobody waits for a turn at a provider that is down. */
-  async #tryInTurn(provider: ProviderName): Promise<SendResult | undefined | 'skipped' | 'too_fast'> {
+  /**
+   * At the provider's pace, and by its breaker unless told past it. The breaker is asked first, so that nobody waits for a turn at a provider
+   * that is down; and only the last of the chain is waited for as long as the lease allows.
+   */
+  async #tryInTurn(
+    provider: ProviderName,
+    isLast: boolean,
+    pastBreaker: boolean,
+  ): Promise<SendResult | undefined | 'skipped' | 'stopping' | TurnedAway> {
+    const { clock, isStopping, attemptTimeoutMs } = this.#deps;
     const breaker = this.#deps.breakers.get(provider);
     const pace = this.#deps.paces.get(provider);
     if (breaker === undefined || pace === undefined) throw new Error(`${provider} is not configured`);
-    if (breaker.isBlocking) return 'skipped';
-    return pace.run(() => breaker.attempt(() => this.#attempt(provider)));
+    if (breaker.isBlocking && !pastBreaker) return 'skipped';
+    const patienceMs = isLast ? this.#leasedUntilMs - clock.now() - attemptTimeoutMs - leaseMarginMs : 0;
+    const attempt = () => this.#attempt(provider);
+    return pace.run(
+      // A stopping process begins no further attempt; the next one goes on with the chain.
+      async () => (isStopping() ? 'stopping' : pastBreaker ? attempt() : breaker.attempt(attempt)),
+      Math.max(0, patienceMs),
+    );
   }
 
   #isExpired(): boolean {
@@ -127,6 +158,7 @@ export class Chain {
     const { message, segments } = this.#job;
     const attempt = this.#attempts;
     this.#attempts += 1;
+    this.#made.add(provider);
     this.#lastProvider = provider;
     const ref = refOf(message, attempt);
     const startedMs = clock.now();
@@ -169,8 +201,14 @@ export class Chain {
     });
   }
 
-  #conclude(provider: ProviderName, result: SendResult | undefined): Outcome | undefined | 'next' {
-    if (result === undefined) return undefined;
+  #waits(): Waiting {
+    const { unmade } = neverWalked(this.#job);
+    const wasMade = unmade !== null && this.#made.has(unmade);
+    return { kind: 'waits', heldUntilMs: this.#leasedUntilMs, unmade: wasMade ? null : unmade };
+  }
+
+  #conclude(provider: ProviderName, result: SendResult | undefined): Outcome | Unresolved | 'next' {
+    if (result === undefined) return { kind: 'gone' };
     switch (result.outcome) {
       case 'accepted':
         return {

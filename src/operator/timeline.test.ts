@@ -111,6 +111,10 @@ describe('the timeline of a message', () => {
     ],
     [{ result: 'skipped', code: 'breaker_open', latency_ms: null }, 'twilio passed over: its breaker is open.'],
     [{ result: 'skipped', code: 'rate_reached', latency_ms: null }, 'twilio passed over: its rate is reached.'],
+    [
+      { result: 'skipped', code: 'concurrency_reached', latency_ms: null },
+      'twilio passed over: all its places are taken.',
+    ],
   ] as const)('tells of an attempt: %j', (fields, text) => {
     expect(textsOf({ attempts: [attempt(1, fields)] })).toEqual([text]);
   });

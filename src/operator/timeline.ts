@@ -36,6 +36,7 @@ function movement({ kind, amount, created_at: at }: Story['ledger'][number], { m
 const skipReasons: Record<string, string> = {
   breaker_open: 'its breaker is open',
   rate_reached: 'its rate is reached',
+  concurrency_reached: 'all its places are taken',
 };
 
 function attempt(record: Story['attempts'][number]): Moment {

@@ -155,7 +155,7 @@ export class ReceiptPoller {
     const source = this.#sources.get(message.provider);
     if (source === undefined || isOver() || !this.#isOpen(message.provider)) return false;
     const result = await source.pace.run(() => this.#lookUp(source, message));
-    if (result === 'too_fast') return false;
+    if (result === 'too_fast' || result === 'full') return false;
     this.#deps.metrics.lookUp(message.provider, result.outcome === 'found' ? result.receipt.state : result.outcome);
     if (result.outcome === 'unavailable') return this.#noteUnavailable(source, message, result);
     source.unavailableInRow = 0;

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import type { Config } from '../../src/config.ts';
+import { createTestClock } from '../helpers/clock.ts';
+import { TestService, type ServiceOptions } from '../helpers/service.ts';
+import { until } from '../helpers/until.ts';
+
+/** Long enough that what is silent stays so while others are sent. */
+const providerTimeoutMs = 4_000;
+const onlyTwilio: Config['routes'] = [
+  {
+    id: 1,
+    name: 'one provider',
+    match: { prefixes: [], senderTypes: [] },
+    providers: ['twilio'],
+    rates: new Map(),
+  },
+];
+
+/** Twilio with limits of its own. */
+function twilioAt(pace: { ratePerSecond?: number; concurrency?: number }): ServiceOptions['providers'] {
+  return ({ twilio, ...others }) => ({ ...others, ...(twilio && { twilio: { ...twilio, ...pace } }) });
+}
+
+async function withService(options: ServiceOptions, use: (at: TestService) => Promise<void>): Promise<void> {
+  const at = await TestService.start(options);
+  try {
+    await use(at);
+  } finally {
+    await at.stop();
+  }
+}
+
+describe('a provider that takes requests and never answers', () => {
+  it('holds up as many messages as it has places for, and no others: they go to the next one', async () => {
+    const clock = createTestClock();
+    await withService({ clock, providerTimeoutMs, providers: twilioAt({ concurrency: 3 }) }, async (service) => {
+      const { api } = await service.account();
+      await service.disturb('twilio', { latencyMs: 60_000 });
+      const recipients = ['+9990100171', '+9990100172', '+9990100173'];
+      const held = recipients.map((to) => api.sent({ to }));
+      for (const to of recipients) await until('it is asked', async () => (await service.asked(to)).length === 1);
+      clock.advance(1_001);
+      const passed = await api.sent({ to: '+9990100174' });
+      expect(passed).toMatchObject({ status: 'sent', provider: 'vonage', attempts: 1 });
+      expect(await service.story(passed.id)).toMatchObject([
+        { provider: 'twilio', result: 'skipped', code: 'concurrency_reached' },
+        { provider: 'vonage', result: 'accepted' },
+      ]);
+      for (const message of await Promise.all(held)) expect(message).toMatchObject({ provider: 'vonage', attempts: 2 });
+      expect((await service.asked('+9990100174')).map(({ provider }) => provider)).toEqual(['vonage']);
+    });
+  });
+});
+
+describe('a message for whose turn its only provider has no room yet', () => {
+  it.each(['next', 'stop'] as const)(
+    'waits, and is sent by it later, once (policy after a request without an answer: %s)',
+    async (onTimeout) => {
+      const clock = createTestClock();
+      const providers = twilioAt({ ratePerSecond: 2 });
+      await withService({ clock, onTimeout, providers, routes: onlyTwilio }, async (service) => {
+        const { api } = await service.account({ balance: 1 });
+        const recipients = Array.from({ length: 6 }, (_, index) => `+999010018${index}`);
+        const answers = await Promise.all(recipients.map((to) => api.sent({ to })));
+        const waiting = answers.filter(({ status }) => status === 'pending');
+        expect(waiting.length).toBeGreaterThan(0);
+        clock.advance(6_000);
+        for (const { id } of answers) {
+          await until('delivered', async () => (await api.get(id)).status === 'delivered');
+        }
+        for (const { id } of waiting) expect(await api.get(id)).toMatchObject({ provider: 'twilio', attempts: 1 });
+        for (const to of recipients) expect(await service.asked(to)).toHaveLength(1);
+        expect(await api.balance()).toBe(0.94);
+      });
+    },
+  );
+
+  it('when its process stops is sent by another one, which is asked for it once', async () => {
+    const providers = twilioAt({ concurrency: 1 });
+    await withService({ providerTimeoutMs, providers, routes: onlyTwilio, onTimeout: 'stop' }, async (service) => {
+      const { api } = await service.account();
+      const peer = await service.peer();
+      const atPeer = api.at(`${peer.url}/api/v1`);
+      await service.disturb('twilio', { latencyMs: 60_000 });
+      const first = atPeer.send({ to: '+9990100191' });
+      await until('the first is under way', async () => (await service.asked('+9990100191')).length === 1);
+      const second = atPeer.send({ to: '+9990100192' });
+      await until('the second waits', async () => (await api.list({ status: 'pending' })).data.length === 2);
+      await service.disturb('twilio', { latencyMs: 0 });
+      await Promise.all([peer.stop(), first, second]);
+      const sent = await until('the second is delivered', async () => {
+        const { data } = await api.list({ to: '+9990100192' });
+        return data[0]?.status === 'delivered' && data[0];
+      });
+      expect(sent).toMatchObject({ provider: 'twilio', attempts: 1 });
+      expect(await service.asked('+9990100192')).toHaveLength(1);
+    });
+  });
+});
