@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import process from 'node:process';
 import type { Bench } from './bench.ts';
+import { adapters } from './adapters.ts';
 import { bulk } from './bulk.ts';
 import { failover } from './failover.ts';
 import { endChildren } from './harness/child.ts';
@@ -11,7 +12,7 @@ import { send } from './send.ts';
 import { start } from './start.ts';
 import { webhooks } from './webhooks.ts';
 
-const benches: readonly Bench[] = [send, bulk, webhooks, memory, start, lists, failover];
+const benches: readonly Bench[] = [send, bulk, webhooks, memory, start, lists, failover, adapters];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -35,7 +35,7 @@ export function startNode(args: readonly string[], env: Record<string, string>, 
   child.once('error', reject);
   child.once('exit', (code, signal) => {
     running.delete(child);
-    if (!isStopping) reject(new Error(`${args.at(-1)} ended with ${signal ?? code}`));
+    if (!isStopping) reject(new Error(`${args.join(' ')} ended with ${signal ?? code}`));
   });
   endWithUs(child);
   return {

@@ -10,7 +10,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { startNode, type Child } from './child.ts';
 
 /** What `npm start` gives to Node, so that the same program is measured. */
-const startFlags = packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--'));
+export const startFlags = packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
 const readyWithinMs = 60_000;
 /** Fine enough for the start bench, and nothing to the machine. */

@@ -45,3 +45,18 @@ export type LoadAnswer = {
 
 /** Digits after the prefix: E.164 allows 15 in all. */
 export const digitsAfter: Readonly<Record<RecipientPrefix, number>> = { '+1': 10, '+99901010': 7 };
+
+/** What an adapter's process is told to do. */
+export type AdapterPlan = { durationMs: number; concurrency: number };
+
+export type AdapterResult = {
+  messages: number;
+  elapsedMs: number;
+  /** Processor time of this process, all its threads. */
+  cpuMicros: number;
+  notAccepted: number;
+  latencyMs: { p50: number; p99: number; max: number };
+};
+
+/** The HTTP side that adapters share, with one request made ready: what is left of an adapter's figure is its own. */
+export const bareRequest = 'a ready request';

@@ -15,7 +15,8 @@ export class Numbers {
   }
 }
 
-const text = 'Your Heliograph code is 482913. It is good for ten minutes.';
+/** What every message says. */
+export const text = 'Your Heliograph code is 482913. It is good for ten minutes.';
 
 /** A function that gives the whole text of one request after the other. What does not change is put together once. */
 export function createRequests(plan: LoadPlan, numbers: Numbers): () => string {
