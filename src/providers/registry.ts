@@ -82,7 +82,9 @@ function paceSchemaOf({ defaultRatePerSecond, defaultConcurrency = usualConcurre
       Type.Integer({
         minimum: 1,
         maximum: 10_000,
-        description: `Messages under way at a time. Omitted: ${defaultConcurrency}.`,
+        description:
+          'Messages under way at a time; what finds no place for a second takes the next provider. ' +
+          `Omitted: ${defaultConcurrency}.`,
       }),
     ),
   });
