@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LookUpResult, Provider } from '../../src/providers/provider.ts';
 import { messageWith, nowMs, type AdapterCases } from './cases.ts';
+import { holdDeadlines, passDeadlines } from './deadlines.ts';
 import { withOddities } from './oddities.ts';
 import { answer, garbage, reset, ScriptedServer, silence, type Script } from './scripted-server.ts';
 
-const timeoutMs = 150;
+const timeoutMs = 10_000;
 
 /** Asking an upstream where a message is: the request, every kind of answer, and none at all. */
 export function describeLookUps(cases: AdapterCases): void {
@@ -13,6 +14,8 @@ export function describeLookUps(cases: AdapterCases): void {
   const { providerMessageId, recipient = messageWith().to, wire } = lookUps;
 
   describe(`${cases.name}: looking up a message`, () => {
+    holdDeadlines();
+
     let server: ScriptedServer;
     let provider: Provider;
 
@@ -66,12 +69,18 @@ export function describeLookUps(cases: AdapterCases): void {
       { title: 'a 503', script: answer({ status: 503, body: '' }) },
       { title: 'what is not HTTP', script: garbage },
       { title: 'a reset connection', script: reset },
-      { title: 'silence', script: silence },
       ...lookUps.unclear.map(({ title, answer: given }) => ({ title, script: answer(given) })),
     ];
 
     it.each(unclear)('learns nothing from $title', async ({ script }) => {
       expect(await lookUp(script)).toMatchObject({ outcome: 'unavailable' });
+    });
+
+    it('learns nothing from silence, and waits no longer than the deadline', async () => {
+      const asked = lookUp(silence);
+      await server.taken(1);
+      await passDeadlines(timeoutMs);
+      expect(await asked).toMatchObject({ outcome: 'unavailable', code: 'deadline' });
     });
 
     it('has a result for odd values anywhere in what it finds', async () => {

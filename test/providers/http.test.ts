@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Upstream, type HttpResult } from '../../src/providers/http.ts';
+import { holdDeadlines, passDeadlines } from './deadlines.ts';
 import {
   answer,
   flood,
@@ -99,43 +100,66 @@ describe('Upstream', () => {
     expect(await upstream.post('/', '')).toMatchObject({ kind: 'answer', status: 200, body: 'x'.repeat(65_536) });
   });
 
-  it('never writes a request whose deadline passed while it waited for a connection', async () => {
-    server.script = silence;
-    const narrow = create({ connectionsMax: 1, timeoutMs: 100 });
-    const [first, second] = await Promise.all([narrow.post('/first', ''), narrow.post('/second', '')]);
-    expect(first).toMatchObject({ kind: 'no_answer', code: 'deadline' });
-    expect(second).toMatchObject({ kind: 'not_written', code: 'deadline' });
+  describe('whose only connection is taken', () => {
+    holdDeadlines();
 
-    server.script = ok;
-    expect(await narrow.post('/third', '')).toMatchObject({ kind: 'answer' });
-    expect(server.requests.map(({ path }) => path)).toEqual(['/first', '/third']);
-    await narrow.close();
+    const timeoutMs = 5_000;
+    let narrow: Upstream;
+    let first: Promise<HttpResult>;
+
+    beforeEach(async () => {
+      server.script = silence;
+      narrow = create({ connectionsMax: 1, timeoutMs });
+      first = narrow.post('/first', '');
+      await server.taken(1);
+    });
+
+    afterEach(() => narrow.close());
+
+    it('never writes a request whose deadline passed while it waited for the connection', async () => {
+      const second = narrow.post('/second', '');
+      await passDeadlines(timeoutMs);
+      expect(await first).toMatchObject({ kind: 'no_answer', code: 'deadline' });
+      expect(await second).toMatchObject({ kind: 'not_written', code: 'deadline' });
+
+      server.script = ok;
+      expect(await narrow.post('/third', '')).toMatchObject({ kind: 'answer' });
+      expect(server.requests.map(({ path }) => path)).toEqual(['/first', '/third']);
+    });
+
+    it('refuses requests beyond those it lets wait, and takes them again once the line has moved on', async () => {
+      const waiting = Array.from({ length: 10_000 }, () => narrow.post('/', ''));
+      expect(await narrow.post('/', '')).toMatchObject({ kind: 'not_written', code: 'queue_full' });
+      await passDeadlines(timeoutMs);
+      expect(new Set((await Promise.all(waiting)).map(({ kind }) => kind))).toEqual(new Set(['not_written']));
+
+      server.script = ok;
+      let next = await narrow.post('/', '');
+      // The connection is lost with the first request; the line moves on over the next one.
+      while (next.kind === 'not_written') {
+        expect(next.code).toBe('queue_full');
+        await passDeadlines(0);
+        next = await narrow.post('/', '');
+      }
+      expect(next).toMatchObject({ kind: 'answer' });
+    });
   });
 
-  it('refuses requests beyond those it lets wait, and takes them again once the line has moved on', async () => {
-    server.script = silence;
-    const narrow = create({ connectionsMax: 1, timeoutMs: 500 });
-    const waiting = Array.from({ length: 10_000 }, () => narrow.post('/', ''));
-    expect(await narrow.post('/', '')).toMatchObject({ kind: 'not_written', code: 'queue_full' });
-    const results = await Promise.all(waiting);
-    expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['no_answer', 'not_written']));
+  describe('that is asked as much as it lets wait', () => {
+    holdDeadlines();
 
-    server.script = ok;
-    expect(await narrow.post('/', '')).toMatchObject({ kind: 'answer' });
-    await narrow.close();
-  });
+    it('counts as waiting neither what was answered nor what failed', { timeout: 60_000 }, async () => {
+      const answered = await many(upstream);
+      expect(new Set(answered.map(({ kind }) => kind))).toEqual(new Set(['answer']));
+      expect(await upstream.post('/', '')).toMatchObject({ kind: 'answer' });
 
-  it('counts as waiting neither what was answered nor what failed', async () => {
-    const answered = await many(upstream);
-    expect(new Set(answered.map(({ kind }) => kind))).toEqual(new Set(['answer']));
-    expect(await upstream.post('/', '')).toMatchObject({ kind: 'answer' });
-
-    const lost = create();
-    await server.close();
-    const refused = await many(lost);
-    expect(new Set(refused.map(({ kind }) => kind))).toEqual(new Set(['not_written']));
-    expect(await lost.post('/', '')).toMatchObject({ kind: 'not_written', code: 'ECONNREFUSED' });
-    await lost.close();
+      const lost = create();
+      await server.close();
+      const refused = await many(lost);
+      expect(new Set(refused.map(({ kind }) => kind))).toEqual(new Set(['not_written']));
+      expect(await lost.post('/', '')).toMatchObject({ kind: 'not_written', code: 'ECONNREFUSED' });
+      await lost.close();
+    });
   });
 
   it('opens no more connections than it may', async () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 /** A request as it came over the wire; header names in lower case. */
@@ -15,6 +16,7 @@ export class ScriptedServer {
   script: Script = answer({ status: 500, body: '' });
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  #onRequest = (): void => {};
 
   private constructor() {
     this.#server = createServer((socket) => this.#serve(socket));
@@ -33,6 +35,21 @@ export class ScriptedServer {
 
   get baseUrl(): string {
     return `http://${this.host}`;
+  }
+
+  /** Resolves once so many requests were taken and their scripts begun. */
+  taken(count: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onRequest = () => {
+        if (this.requests.length >= count) resolve();
+      };
+      this.#onRequest();
+    });
+  }
+
+  /** Resolves once somebody has connected. */
+  async connected(): Promise<void> {
+    if (this.connections === 0) await once(this.#server, 'connection');
   }
 
   /** Ends the connections, as a restart of the upstream would. Resolves once they are gone. */
@@ -64,6 +81,7 @@ export class ScriptedServer {
         received = received.subarray(parsed.length);
         this.requests.push(parsed.request);
         this.script(socket, parsed.request);
+        this.#onRequest();
       }
     });
   }

@@ -1,0 +1,35 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { afterEach, beforeEach, vi } from 'vitest';
+
+/**
+ * Holds the timers of every request in the enclosing suite: a deadline passes when a test says so, and never because the machine is busy.
+ * Whatever resolves without `passDeadlines` has needed none.
+ */
+export function holdDeadlines(): void {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  });
+
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+}
+
+/** Lets every deadline up to `ms` from now pass. */
+export async function passDeadlines(ms: number): Promise<void> {
+  // What the request itself has begun in this turn, such as connecting, goes first.
+  await new Promise((resolve) => setImmediate(resolve));
+  vi.advanceTimersByTime(ms);
+}
+
+/** Resolves once the head of the next answer was read. */
+export function nextHead(): Promise<void> {
+  return new Promise((resolve) => {
+    const name = 'undici:request:headers';
+    const onHead = (): void => {
+      unsubscribe(name, onHead);
+      resolve();
+    };
+    subscribe(name, onHead);
+  });
+}
