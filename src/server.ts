@@ -1,4 +1,3 @@
-import reference from '@scalar/fastify-api-reference';
 import { keyRoutes, type KeyRouteDeps } from './accounts/key-routes.ts';
 import { accountRoutes } from './accounts/routes.ts';
 import { eventRoutes } from './events/routes.ts';
@@ -8,6 +7,7 @@ import { handleNotFound } from './http/errors.ts';
 import { createFastify, type FastifyDeps } from './http/fastify.ts';
 import { registerOpenApi } from './http/openapi.ts';
 import { createRateLimit } from './http/rate-limit.ts';
+import { registerReferencePage } from './http/reference-page.ts';
 import type { RequestCounter } from './http/request-counter.ts';
 import { messageRoutes, type MessageRouteDeps } from './messages/routes.ts';
 import { healthRoutes, type HealthDeps } from './operator/health-routes.ts';
@@ -15,6 +15,7 @@ import { operatorRoutes, type OperatorDeps } from './operator/routes.ts';
 import { receiptRoutes, type ReceiptDeps } from './receipts/routes.ts';
 import { senderRoutes } from './senders/routes.ts';
 import { version } from './version.ts';
+import { eventWebhooks } from './webhooks/document.ts';
 import { webhookRoutes, type WebhookRouteDeps } from './webhooks/routes.ts';
 
 export type ServerDeps = FastifyDeps &
@@ -35,11 +36,25 @@ export async function createServer(deps: ServerDeps): Promise<App> {
     title: 'Heliograph',
     description: 'Send SMS, follow each message to its final state, and be told of every change by signed webhooks.',
     version,
-    bearer: { name: 'apiKey', description: 'An API key: `ds_live_…`.' },
+    bearer: {
+      name: 'apiKey',
+      description: 'An API key: `ds_live_…`.',
+      request: 'a valid API key in the header "Authorization: Bearer <API_KEY>"',
+    },
     path: '/openapi.json',
     decorator: 'publicApi',
+    meanings: {
+      400: 'The request is not valid; `error.param` names what to mend.',
+      401: 'The key is missing, unknown, revoked or expired.',
+      402: 'The balance does not cover the message.',
+      403: 'The key lacks the permission, the address is not on its allow-list, or the account is suspended.',
+      404: 'There is no such resource.',
+      429: 'A limit of the key is exceeded; `Retry-After` tells when to come back.',
+      500: 'No provider could take the message, or something went wrong on our side.',
+    },
+    webhooks: eventWebhooks,
   });
-  await app.register(reference, { routePrefix: '/docs', configuration: { url: '/openapi.json', telemetry: false } });
+  await registerReferencePage(app, { path: '/docs', documentPath: '/openapi.json', title: 'Heliograph API' });
 
   healthRoutes(app, deps);
   receiptRoutes(app, deps);

@@ -61,8 +61,8 @@ export function keyRoutes(app: App, deps: KeyRouteDeps): void {
     {
       schema: {
         summary: 'Revoke an API key',
-        params: Type.Object({ id: Type.String() }),
-        response: { 200: envelopeSchema(deletedSchema) },
+        params: Type.Object({ id: Type.String({ examples: ['key_01kagp2m7rfh0sx4c8v6b3n5dz'] }) }),
+        response: { 200: envelopeSchema(deletedSchema('api_key', 'key_01kagp2m7rfh0sx4c8v6b3n5dz')) },
       },
     },
     async (request) => {

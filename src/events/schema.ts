@@ -13,7 +13,8 @@ const statusDescription =
   '`pending`: accepted, not yet sent. `sent`: a provider accepted it. `delivered`: the carrier confirmed delivery. `failed`: refused ' +
   'for good. `undelivered`: the carrier gave up without success.';
 
-const messageExample: Message = {
+/** A message as the documents show it. */
+export const messageExample: Message = {
   id: 'msg_01kagq3v5xf7r8t2m9n4c6w0ds',
   object: 'message',
   to: '+14155550123',

@@ -26,13 +26,16 @@ export function wrappedList<Item>(items: Item[]) {
   return { object: 'list' as const, data: items };
 }
 
+/** The `meta` of examples in the documents. */
+export const exampleMeta: Meta = { request_id: 'req_01kagq3v5xf7r8t2m9n4c6w0dr', api_version: apiVersion };
+
 /** What every answer carries besides its data or its error. */
 export const metaSchema = Type.Object(
   {
     request_id: Type.String({ description: 'Equals the X-Request-Id header; quote it when asking for help.' }),
     api_version: Type.Literal(apiVersion),
   },
-  { title: 'Meta' },
+  { title: 'Meta', examples: [exampleMeta] },
 );
 
 const success = { 'x-response-description': 'It succeeded.' };
@@ -53,11 +56,13 @@ export function wrappedListSchema<Item extends TSchema>(item: Item) {
 }
 
 /** What deleting a resource answers with (spec: Deleted marker). */
-export const deletedSchema = Type.Object(
-  {
-    id: Type.String({ description: 'What was deleted.' }),
-    object: Type.String({ description: 'What kind of resource it was.' }),
-    deleted: Type.Literal(true),
-  },
-  { title: 'Deleted' },
-);
+export function deletedSchema(object: string, exampleId: string) {
+  return Type.Object(
+    {
+      id: Type.String({ description: 'What was deleted.' }),
+      object: Type.String({ description: 'What kind of resource it was.' }),
+      deleted: Type.Literal(true),
+    },
+    { title: 'Deleted', examples: [{ id: exampleId, object, deleted: true }] },
+  );
+}

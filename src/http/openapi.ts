@@ -1,8 +1,14 @@
 import swagger from '@fastify/swagger';
 import type { FastifySchema, RouteOptions } from 'fastify';
+import { errorCatalogue, type ErrorCode } from '../lib/errors.ts';
+import { exampleOf } from './answer-example.ts';
+import { addHeaders, headerComponents } from './answer-headers.ts';
 import type { App } from './app.ts';
 import { errorExamplesOf } from './error-examples.ts';
 import { errorEnvelopeSchema } from './errors.ts';
+
+export type Json = null | boolean | number | string | Json[] | JsonObject;
+export type JsonObject = { [key: string]: Json };
 
 export type OpenApiOptions = {
   /** Which routes the document holds; every document is registered on the root. */
@@ -10,13 +16,15 @@ export type OpenApiOptions = {
   title: string;
   description: string;
   version: string;
-  /** Name of the security scheme and what its token is. */
-  bearer: { name: string; description: string };
+  /** Name of the security scheme, what its token is, and how a request without one is told to send it. */
+  bearer: { name: string; description: string; request: string };
   /** Where the document is served, and the function on the instance that makes it. */
   path: string;
   decorator: 'publicApi' | 'operatorApi';
-  /** The statuses of errors the routes may answer with, and what each means; unless they are those of the public API. */
-  errors?: Record<number, string>;
+  /** What each status of an error means here. */
+  meanings: Record<number, string>;
+  /** Requests that the service makes itself, by name. */
+  webhooks?: object;
 };
 
 declare module 'fastify' {
@@ -24,62 +32,57 @@ declare module 'fastify' {
     publicApi: () => object;
     operatorApi: () => object;
   }
+  interface FastifyContextConfig {
+    /** Errors that this route answers with besides those of all routes, for the document. */
+    codes?: readonly ErrorCode[];
+  }
 }
 
-const publicErrors: Record<number, string> = {
-  400: 'The request is not valid; `error.param` names what to mend.',
-  401: 'The key is missing, unknown, revoked or expired.',
-  402: 'The balance does not cover the message.',
-  403: 'The key lacks the permission, the address is not on its allow-list, or the account is suspended.',
-  404: 'There is no such resource.',
-  429: 'A limit of the key is exceeded; `Retry-After` tells when to come back.',
-  500: 'No provider could take the message, or something went wrong on our side.',
-};
-
-function errorStatusesOf({ method, schema, config }: RouteOptions): number[] {
-  const takesInput = method === 'POST' || schema?.querystring !== undefined;
+/** Callers of the public API have keys, with permissions and limits; the operator has one token. */
+function codesOf({ method, schema, config }: RouteOptions, isPublic: boolean): ErrorCode[] {
+  const isRead = method === 'GET' || method === 'HEAD';
+  const takesInput = !isRead || schema?.querystring !== undefined;
+  const limits = ['daily_limit_exceeded', 'monthly_limit_exceeded'] as const;
   return [
-    ...(takesInput ? [400] : []),
-    401,
-    ...(config?.sends === true ? [402] : []),
-    403,
-    ...(schema?.params !== undefined || method === 'DELETE' ? [404] : []),
-    429,
-    500,
+    ...(config?.codes ?? []),
+    ...(takesInput ? (['invalid_request'] as const) : []),
+    'unauthorized',
+    ...(isPublic ? (['forbidden', 'rate_limit_exceeded'] as const) : []),
+    ...(config?.sends === true ? (['insufficient_balance', 'account_suspended', ...limits] as const) : []),
+    ...(schema?.params !== undefined || method === 'DELETE' ? (['not_found'] as const) : []),
+    'internal_error',
   ];
 }
 
-/** Gives each API route the errors it may answer with, for the document and the serializer alike. */
-function addErrors(route: RouteOptions, { prefix, errors: meanings = publicErrors }: OpenApiOptions): void {
-  if (!route.url.startsWith(prefix) || route.schema?.response === undefined) return;
-  const errors = errorStatusesOf(route)
-    .filter((status) => status in meanings)
-    .map((status) => [
-      status,
-      {
-        ...errorEnvelopeSchema,
-        'x-response-description': meanings[status],
-        ...(meanings === publicErrors ? { 'x-examples': errorExamplesOf(route, status) } : {}),
-      },
-    ]);
-  route.schema.response = { ...(route.schema.response as object), ...Object.fromEntries(errors) };
+/** Gives each route its errors and examples of all its answers, for the document and the serializer alike. */
+function completeAnswers(route: RouteOptions, { prefix, decorator, meanings, bearer }: OpenApiOptions): void {
+  const { url, schema } = route;
+  if (!url.startsWith(prefix) || schema?.response === undefined) return;
+  const successes = Object.entries(schema.response as Record<string, object>)
+    .filter(([status]) => status.startsWith('2'))
+    .map(([status, success]) => [status, { ...success, 'x-examples': { success: { value: exampleOf(success) } } }]);
+  const codes = codesOf(route, decorator === 'publicApi');
+  const statuses = [...new Set(codes.map((code) => errorCatalogue[code].status))];
+  const errors = statuses.map((status) => {
+    const ofStatus = codes.filter((code) => errorCatalogue[code].status === status);
+    const examples = errorExamplesOf(ofStatus, route, bearer.request);
+    return [status, { ...errorEnvelopeSchema, 'x-response-description': meanings[status], 'x-examples': examples }];
+  });
+  schema.response = Object.fromEntries([...successes, ...errors]);
 }
 
 /** `POST /messages/send` → `postMessagesSend`, in the section `messages`. */
 function nameOperation(schema: FastifySchema, route: RouteOptions, prefix: string): FastifySchema {
-  const words = route.url
-    .slice(prefix.length)
-    .split(/[^A-Za-z]+/)
-    .filter((word) => word !== '');
+  const path = route.url.slice(prefix.length);
+  const words = path.split(/[^A-Za-z]+/).filter((word) => word !== '');
   const capitalized = words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join('');
-  return { ...schema, operationId: `${String(route.method).toLowerCase()}${capitalized}`, tags: [words[0] ?? 'other'] };
+  const [, section = 'other'] = path.split('/');
+  return { ...schema, operationId: `${String(route.method).toLowerCase()}${capitalized}`, tags: [section] };
 }
 
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-
 /** Schemas with a title become named components, so that the document says `Message` once. */
-function nameComponents(document: { [key: string]: Json }): { [key: string]: Json } {
-  const schemas: { [key: string]: Json } = {};
+function nameComponents(document: JsonObject): JsonObject {
+  const schemas: JsonObject = {};
   const visit = (value: Json): Json => {
     if (Array.isArray(value)) return value.map(visit);
     if (value === null || typeof value !== 'object') return value;
@@ -89,15 +92,20 @@ function nameComponents(document: { [key: string]: Json }): { [key: string]: Jso
     schemas[title] = visited;
     return { $ref: `#/components/schemas/${title}` };
   };
-  const paths = visit(document['paths'] ?? {});
-  const components = (document['components'] ?? {}) as { [key: string]: Json };
-  return { ...document, paths, components: { ...components, schemas } };
+  const { paths = {}, webhooks, components = {}, ...rest } = document;
+  return {
+    ...rest,
+    paths: visit(paths),
+    ...(webhooks === undefined ? {} : { webhooks: visit(webhooks) }),
+    components: { ...(components as JsonObject), schemas },
+  };
 }
 
 /** An OpenAPI 3.1 document made from the schemas of the routes registered after this, and served beside them. */
 export async function registerOpenApi(app: App, options: OpenApiOptions): Promise<void> {
-  const { prefix, title, description, version, bearer, path, decorator } = options;
-  app.addHook('onRoute', (route) => addErrors(route, options));
+  const { prefix, title, description, version, bearer, path, decorator, webhooks } = options;
+  const isPublic = decorator === 'publicApi';
+  app.addHook('onRoute', (route) => completeAnswers(route, options));
   await app.register(swagger, {
     decorator,
     openapi: {
@@ -106,6 +114,7 @@ export async function registerOpenApi(app: App, options: OpenApiOptions): Promis
       servers: [{ url: prefix }],
       components: {
         securitySchemes: { [bearer.name]: { type: 'http', scheme: 'bearer', description: bearer.description } },
+        headers: headerComponents(isPublic),
       },
       security: [{ [bearer.name]: [] }],
     },
@@ -119,7 +128,8 @@ export async function registerOpenApi(app: App, options: OpenApiOptions): Promis
     }),
     transformObject: (document) => {
       if (!('openapiObject' in document)) throw new Error('expected an OpenAPI document');
-      const plain = JSON.parse(JSON.stringify(document.openapiObject)) as { [key: string]: Json };
+      const plain = JSON.parse(JSON.stringify({ ...document.openapiObject, webhooks })) as JsonObject;
+      addHeaders(plain, isPublic);
       return nameComponents(plain);
     },
   });

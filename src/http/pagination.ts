@@ -8,7 +8,7 @@ export const paginationSchema = Type.Object(
     pages: Type.Integer({ description: 'How many pages of this limit the whole list has.' }),
     has_more: Type.Boolean({ description: 'Whether there is a page after this one.' }),
   },
-  { title: 'Pagination' },
+  { title: 'Pagination', examples: [{ page: 1, limit: 50, total: 1, pages: 1, has_more: false }] },
 );
 
 export type Pagination = Static<typeof paginationSchema>;

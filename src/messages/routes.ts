@@ -25,7 +25,7 @@ export function messageRoutes(app: App, deps: MessageRouteDeps): void {
       config: { anyScopeOf: ['sms:read'] },
       schema: {
         summary: 'Retrieve a message',
-        params: Type.Object({ id: Type.String() }),
+        params: Type.Object({ id: Type.String({ examples: ['msg_01kagq3v5xf7r8t2m9n4c6w0ds'] }) }),
         response: { 200: envelopeSchema(messageSchema) },
       },
     },

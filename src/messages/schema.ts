@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { messageSchema } from '../events/schema.ts';
+import { messageExample, messageSchema } from '../events/schema.ts';
 import { pageQuery } from '../http/pagination.ts';
 import { providerNames, type ProviderName } from '../providers/provider.ts';
 
@@ -9,6 +9,35 @@ const statuses = ['pending', 'sent', 'delivered', 'failed', 'undelivered'] as co
 const nullableString = (options: { description?: string; format?: string; maxLength?: number } = {}) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], ...options });
 
+const bulkResultExample = {
+  object: 'bulk_result',
+  total: 2,
+  sent: 1,
+  failed: 1,
+  messages: [
+    { ...messageExample, status: 'sent', delivered_at: null, reference: null },
+    {
+      ...messageExample,
+      id: 'msg_01kagq3v5xf7r8t2m9n4c6w0dt',
+      to: '0800 123',
+      status: 'failed',
+      cost: 0,
+      provider: null,
+      provider_message_id: null,
+      attempts: 0,
+      error: {
+        code: 'invalid_recipient',
+        message:
+          'The recipient must be in E.164 form: a plus sign, the country code and the number, such as +14155550123.',
+      },
+      reference: null,
+      sent_at: null,
+      delivered_at: null,
+      failed_at: '2026-11-20T03:04:05.678+00:00',
+    },
+  ],
+};
+
 export const bulkResultSchema = Type.Object(
   {
     object: Type.Literal('bulk_result'),
@@ -17,7 +46,7 @@ export const bulkResultSchema = Type.Object(
     failed: Type.Integer({ description: 'Messages that failed; each says why.' }),
     messages: Type.Array(messageSchema, { description: 'One for each recipient, in their order.' }),
   },
-  { title: 'BulkResult' },
+  { title: 'BulkResult', examples: [bulkResultExample] },
 );
 
 export const bodyLengthMax = 1_600;
@@ -70,7 +99,9 @@ export const bulkBodySchema = Type.Object(
 export const listQuerySchema = Type.Object({
   status: Type.Optional(Type.Unsafe<(typeof statuses)[number]>({ type: 'string', enum: [...statuses] })),
   to: Type.Optional(Type.String({ description: 'Exactly this recipient.' })),
-  created_after: Type.Optional(Type.String({ description: 'RFC 3339 date-time; messages made after it.' })),
+  created_after: Type.Optional(
+    Type.String({ description: 'RFC 3339 date-time, such as 2026-11-20T00:00:00+00:00; messages made after it.' }),
+  ),
   created_before: Type.Optional(Type.String({ description: 'RFC 3339 date-time; messages made before it.' })),
   ...pageQuery,
 });
@@ -80,7 +111,8 @@ export const sendHeadersSchema = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 255,
-      description: 'The same key and body within 24 hours replay the first answer instead of sending again.',
+      description:
+        'Any text of your own, such as order-7-shipped. The same key and body within 24 hours replay the first answer instead of sending again.',
     }),
   ),
 });

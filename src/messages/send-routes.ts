@@ -19,12 +19,24 @@ import { readInOrder, sendBulk, sendOne, tellBulk, tellOne, type Call, type Send
 
 export type SendRouteDeps = ComposeDeps & SendDeps & { answers: IdempotentAnswers };
 
+const refusalsOfAll = ['invalid_sender', 'sender_not_approved', 'idempotency_conflict'] as const;
+
+/** What a single message fails with; in a bulk it is the item's error. */
+const failures = [
+  'invalid_recipient',
+  'recipient_blocked',
+  'content_rejected',
+  'provider_unavailable',
+  'provider_billing',
+  'dispatch_expired',
+] as const;
+
 /** Sending (spec: Endpoints → Messages). */
 export function sendRoutes(app: App, deps: SendRouteDeps): void {
   app.post(
     '/messages/send',
     {
-      config: { anyScopeOf: ['sms:send'], sends: true },
+      config: { anyScopeOf: ['sms:send'], sends: true, codes: [...refusalsOfAll, ...failures] },
       schema: {
         summary: 'Send a message',
         headers: sendHeadersSchema,
@@ -51,7 +63,7 @@ export function sendRoutes(app: App, deps: SendRouteDeps): void {
   app.post(
     '/messages/bulk',
     {
-      config: { anyScopeOf: ['sms:bulk'], sends: true },
+      config: { anyScopeOf: ['sms:bulk'], sends: true, codes: refusalsOfAll },
       schema: {
         summary: 'Send one body to many recipients',
         headers: sendHeadersSchema,

@@ -20,14 +20,23 @@ import { idParams, text, words } from './fields.ts';
 
 export type AccountRouteDeps = { pool: Pool; clock: Clock; ids: IdSource; notices: Notices };
 
-const createBodySchema = Type.Object({
-  email: text({ minLength: 3, maxLength: 254 }),
-  name: text({ minLength: 1, maxLength: 255 }),
-  company_name: Type.Optional(text({ maxLength: 255 })),
-  country: Type.Optional(text({ maxLength: 2, description: 'ISO 3166-1 alpha-2.' })),
-  currency: Type.Optional(text({ maxLength: 3, description: 'ISO 4217 code; it cannot be changed. Defaults to USD.' })),
-  kyc_verified: Type.Optional(Type.Boolean({ description: 'Defaults to false.' })),
-});
+const createBodySchema = Type.Object(
+  {
+    email: text({ minLength: 3, maxLength: 254 }),
+    name: text({ minLength: 1, maxLength: 255 }),
+    company_name: Type.Optional(text({ maxLength: 255 })),
+    country: Type.Optional(text({ maxLength: 2, description: 'ISO 3166-1 alpha-2.' })),
+    currency: Type.Optional(
+      text({ maxLength: 3, description: 'ISO 4217 code; it cannot be changed. Defaults to USD.' }),
+    ),
+    kyc_verified: Type.Optional(Type.Boolean({ description: 'Defaults to false.' })),
+  },
+  {
+    examples: [
+      { email: 'ana@example.com', name: 'Ana Silva', company_name: 'Example', country: 'PT', currency: 'EUR' },
+    ],
+  },
+);
 
 const listQuerySchema = Type.Object({
   status: Type.Optional(words(['active', 'suspended', 'closed'] as const)),
@@ -74,7 +83,11 @@ export function operatorAccountRoutes(app: App, deps: AccountRouteDeps): void {
   app.get(
     '/accounts/:id',
     {
-      schema: { summary: 'Retrieve an account', params: idParams, response: { 200: envelopeSchema(accountSchema) } },
+      schema: {
+        summary: 'Retrieve an account',
+        params: idParams('acc'),
+        response: { 200: envelopeSchema(accountSchema) },
+      },
     },
     async (request) => {
       const account = await findAccount(pool, fromPublicId('acc', request.params.id));
@@ -94,7 +107,7 @@ function changeRoutes(app: App, { pool, notices }: AccountRouteDeps): void {
   for (const [change, summary] of Object.entries(summaries) as Array<[AccountChange, string]>) {
     app.post(
       `/accounts/:id/${change}`,
-      { schema: { summary, params: idParams, response: { 200: envelopeSchema(accountSchema) } } },
+      { schema: { summary, params: idParams('acc'), response: { 200: envelopeSchema(accountSchema) } } },
       async (request) => {
         const accountId = fromPublicId('acc', request.params.id);
         if (accountId === undefined) throw unknownAccount();

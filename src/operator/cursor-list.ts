@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { Type, type Static, type TSchema } from 'typebox';
 import { envelopeSchema, metaOf } from '../http/envelope.ts';
 import { ApiError } from '../lib/errors.ts';
-import { text } from './fields.ts';
+import { nullableString, text } from './fields.ts';
 
 /** Query parameters of lists that have no end worth counting. */
 export const cursorQuery = {
@@ -11,9 +11,9 @@ export const cursorQuery = {
 };
 
 const cursorPaginationSchema = Type.Object({
-  limit: Type.Integer(),
-  has_more: Type.Boolean(),
-  next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Where the next page begins.' }),
+  limit: Type.Integer({ examples: [50] }),
+  has_more: Type.Boolean({ examples: [false] }),
+  next_cursor: nullableString('Where the next page begins.'),
 });
 
 export function cursorEnvelopeSchema<Item extends TSchema>(item: Item) {

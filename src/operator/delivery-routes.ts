@@ -18,7 +18,7 @@ import { endpointName } from '../webhooks/receivers.ts';
 import { enableEndpoint, listDeliveries, replayEvent, replaySpan } from '../webhooks/replay.ts';
 import { endpointSchema, showEndpoint } from '../webhooks/schema.ts';
 import { cursorEnvelope, cursorEnvelopeSchema, cursorQuery, invalidCursor } from './cursor-list.ts';
-import { accountQuery, idParams, nullableString, readId, readOptionalId, words } from './fields.ts';
+import { accountQuery, idOf, idParams, nullableString, owned, readId, readOptionalId, words } from './fields.ts';
 import { deliverySchema } from './story-schema.ts';
 import { showDelivery } from './story.ts';
 
@@ -27,26 +27,28 @@ export type DeliveryRouteDeps = { pool: Pool; clock: Clock; notices: Notices };
 /** A hundred thousand events: a few seconds' work. */
 const replayChunksMax = 100;
 
-const ownedEndpointSchema = Type.Object(
-  { account_id: Type.String(), ...endpointSchema.properties },
-  { title: 'OwnedWebhookEndpoint' },
-);
+const ownedEndpointSchema = owned(endpointSchema, 'OwnedWebhookEndpoint');
 
-const replayBodySchema = Type.Object({
-  endpoint: Type.String({ description: 'An active webhook endpoint, `whe_…`.' }),
-  event: Type.Optional(Type.String({ description: 'One event, `evt_…`: delivered again, acknowledged or not.' })),
-  from: Type.Optional(
-    Type.String({ description: 'RFC 3339 date-time: all events from then on that the endpoint has not acknowledged.' }),
-  ),
-  until: Type.Optional(Type.String({ description: 'RFC 3339 date-time, exclusive. Defaults to now.' })),
-  cursor: Type.Optional(Type.String({ description: 'The `next_cursor` of the answer before, in place of `from`.' })),
-});
+const replayBodySchema = Type.Object(
+  {
+    endpoint: idOf('whe', 'An active webhook endpoint, `whe_…`.'),
+    event: Type.Optional(Type.String({ description: 'One event, `evt_…`: delivered again, acknowledged or not.' })),
+    from: Type.Optional(
+      Type.String({
+        description: 'RFC 3339 date-time: all events from then on that the endpoint has not acknowledged.',
+      }),
+    ),
+    until: Type.Optional(Type.String({ description: 'RFC 3339 date-time, exclusive. Defaults to now.' })),
+    cursor: Type.Optional(Type.String({ description: 'The `next_cursor` of the answer before, in place of `from`.' })),
+  },
+  { examples: [{ endpoint: 'whe_01kagpa3c1f4dy8f2a6k0m5nsg', from: '2026-11-20T00:00:00+00:00' }] },
+);
 
 const replaySchema = Type.Object(
   {
     object: Type.Literal('replay'),
-    endpoint_id: Type.String(),
-    queued: Type.Integer({ description: 'Deliveries that begin within a second or so.' }),
+    endpoint_id: idOf('whe'),
+    queued: Type.Integer({ description: 'Deliveries that begin within a second or so.', examples: [12] }),
     next_cursor: nullableString('Set where there are more events than one call goes through: call again with it.'),
   },
   { title: 'Replay' },
@@ -74,7 +76,7 @@ export function deliveryRoutes(app: App, deps: DeliveryRouteDeps): void {
       schema: {
         summary: 'List the deliveries to an endpoint that have had an attempt, newest event first',
         querystring: Type.Object({
-          endpoint: Type.String({ description: 'A webhook endpoint, `whe_…`.' }),
+          endpoint: idOf('whe', 'A webhook endpoint, `whe_…`.'),
           status: Type.Optional(words(['pending', 'succeeded', 'abandoned', 'skipped'] as const)),
           ...cursorQuery,
         }),
@@ -141,7 +143,7 @@ function endpointRoutes(app: App, { pool, notices }: DeliveryRouteDeps): void {
     {
       schema: {
         summary: 'Make a disabled endpoint active again; what it missed can then be replayed',
-        params: idParams,
+        params: idParams('whe'),
         response: { 200: envelopeSchema(ownedEndpointSchema) },
       },
     },

@@ -12,7 +12,7 @@ import { deletedSchema, envelope, envelopeSchema, wrappedList, wrappedListSchema
 import type { Clock } from '../lib/clock.ts';
 import { ApiError } from '../lib/errors.ts';
 import { fromPublicId, toPublicId, type IdSource } from '../lib/ids.ts';
-import { idParams } from './fields.ts';
+import { idOf, idParams } from './fields.ts';
 
 export type OperatorKeyRouteDeps = { pool: Pool; clock: Clock; ids: IdSource; notices: Notices; keyUses: KeyUses };
 
@@ -25,7 +25,7 @@ export function operatorKeyRoutes(app: App, deps: OperatorKeyRouteDeps): void {
     {
       schema: {
         summary: "List an account's API keys, newest first; revoked ones too, as inactive",
-        params: idParams,
+        params: idParams('acc'),
         response: { 200: envelopeSchema(wrappedListSchema(keySchema)) },
       },
     },
@@ -42,7 +42,7 @@ export function operatorKeyRoutes(app: App, deps: OperatorKeyRouteDeps): void {
     {
       schema: {
         summary: 'Create an API key of an account; omitted permissions are all of them',
-        params: idParams,
+        params: idParams('acc'),
         body: createKeyBodySchema,
         response: { 201: envelopeSchema(createdKeySchema) },
       },
@@ -64,8 +64,8 @@ export function operatorKeyRoutes(app: App, deps: OperatorKeyRouteDeps): void {
     {
       schema: {
         summary: 'Revoke an API key of an account',
-        params: Type.Object({ id: Type.String(), key: Type.String() }),
-        response: { 200: envelopeSchema(deletedSchema) },
+        params: Type.Object({ id: idOf('acc'), key: idOf('key') }),
+        response: { 200: envelopeSchema(deletedSchema('api_key', 'key_01kagp2m7rfh0sx4c8v6b3n5dz')) },
       },
     },
     async (request) => {

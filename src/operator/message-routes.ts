@@ -9,16 +9,13 @@ import { ApiError } from '../lib/errors.ts';
 import { fromPublicId, toPublicId } from '../lib/ids.ts';
 import { listMessages, type Page } from '../messages/list.ts';
 import { countToRecipientOfAll, pageToRecipientOfAll } from '../messages/search-queries.ts';
-import { accountQuery, idParams, readOptionalId, text, words } from './fields.ts';
+import { accountQuery, idParams, owned, readOptionalId, text, words } from './fields.ts';
 import { readStory } from './story.ts';
 import { storySchema } from './story-schema.ts';
 
 const statuses: readonly MessageStatus[] = ['pending', 'sent', 'delivered', 'failed', 'undelivered'];
 
-const ownedMessageSchema = Type.Object(
-  { account_id: Type.String(), ...messageSchema.properties },
-  { title: 'OwnedMessage' },
-);
+const ownedMessageSchema = owned(messageSchema, 'OwnedMessage');
 
 const listQuerySchema = Type.Object({
   to: Type.Optional(text({ maxLength: 64, description: 'Exactly this recipient.' })),
@@ -55,7 +52,7 @@ export function operatorMessageRoutes(app: App, { pool }: { pool: Pool }): void 
     {
       schema: {
         summary: 'Everything that is known of a message: candidates, attempts, receipts, events, deliveries, money',
-        params: idParams,
+        params: idParams('msg'),
         response: { 200: envelopeSchema(storySchema) },
       },
     },

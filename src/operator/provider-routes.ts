@@ -7,7 +7,7 @@ import type { App } from '../http/app.ts';
 import { envelope, envelopeSchema, wrappedList, wrappedListSchema } from '../http/envelope.ts';
 import type { Provider, ProviderName } from '../providers/provider.ts';
 import { accountTokenOf } from '../receipts/account-token.ts';
-import { nullableString, words } from './fields.ts';
+import { nullableString, shown, words } from './fields.ts';
 
 export type ProviderRouteDeps = {
   providers: ReadonlyMap<ProviderName, Provider>;
@@ -18,27 +18,29 @@ export type ProviderRouteDeps = {
   publicUrl: () => string;
 };
 
-const nullableNumber = (description: string) => Type.Unsafe<number | null>({ type: ['number', 'null'], description });
+const nullableNumber = (description: string, example: number) =>
+  Type.Unsafe<number | null>({ type: ['number', 'null'], description, examples: [example] });
+const count = (example: number, description?: string) => Type.Integer({ description, examples: [example] });
 
 const providerSchema = Type.Object(
   {
     object: Type.Literal('provider'),
-    name: Type.String(),
+    name: shown('twilio'),
     breaker: words(
       ['closed', 'open', 'half_open'] as const,
       'Open: it is left alone for a while. Half open: one message probes it.',
     ),
-    rate_per_second: nullableNumber('Messages a second it is called with at most; null for no limit.'),
-    concurrency: Type.Integer({ description: 'Messages under way at a time at most.' }),
+    rate_per_second: nullableNumber('Messages a second it is called with at most; null for no limit.', 100),
+    concurrency: count(128, 'Messages under way at a time at most.'),
     recent: Type.Object(
       {
-        seconds: Type.Integer(),
-        accepted: Type.Integer(),
-        rejected: Type.Integer({ description: 'Refused for good: no fault of the provider.' }),
-        retryable: Type.Integer({ description: 'Failed in a way that another provider may not.' }),
-        unknown: Type.Integer({ description: 'Written and not answered.' }),
-        error_rate: nullableNumber('The share of retryable and unknown, from 0 to 1; null without attempts.'),
-        latency_ms: nullableNumber('The mean of all attempts; null without any.'),
+        seconds: count(300),
+        accepted: count(1_480),
+        rejected: count(12, 'Refused for good: no fault of the provider.'),
+        retryable: count(7, 'Failed in a way that another provider may not.'),
+        unknown: count(1, 'Written and not answered.'),
+        error_rate: nullableNumber('The share of retryable and unknown, from 0 to 1; null without attempts.', 0.0053),
+        latency_ms: nullableNumber('The mean of all attempts; null without any.', 184.2),
       },
       { description: 'Attempts of the last minutes.' },
     ),

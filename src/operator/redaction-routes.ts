@@ -21,8 +21,8 @@ const redactionSchema = Type.Object(
     }),
     redacted: Type.Object(
       {
-        messages: Type.Integer(),
-        receipts: Type.Integer(),
+        messages: Type.Integer({ examples: [3] }),
+        receipts: Type.Integer({ examples: [5] }),
         deliveries: Type.Integer({ description: 'Webhook deliveries whose stored answers were removed.' }),
         idempotent_answers: Type.Integer({ description: 'Answers stored for repeats of a request.' }),
         unmatched_receipts: Type.Integer(),
@@ -43,7 +43,10 @@ export function redactionRoutes(app: App, { pool, clock }: RedactionRouteDeps): 
         description:
           'Messages to the number, and their events, show `[redacted]` for recipient and body and no reference from then on; raw receipts and ' +
           'stored answers are removed. Charges stay, and so do suppressions: forgetting an opt-out would let messages go out again.',
-        body: Type.Object({ number: Type.String({ description: 'E.164 form.' }) }),
+        body: Type.Object(
+          { number: Type.String({ description: 'E.164 form.', examples: ['+14155550123'] }) },
+          { examples: [{ number: '+14155550123' }] },
+        ),
         response: { 200: envelopeSchema(redactionSchema) },
       },
     },

@@ -1,7 +1,7 @@
-import reference from '@scalar/fastify-api-reference';
 import type { App } from '../http/app.ts';
 import { handleNotFound } from '../http/errors.ts';
 import { registerOpenApi } from '../http/openapi.ts';
+import { registerReferencePage } from '../http/reference-page.ts';
 import { version } from '../version.ts';
 import { operatorAccountRoutes, type AccountRouteDeps } from './account-routes.ts';
 import { createOperatorAuth } from './auth.ts';
@@ -34,19 +34,21 @@ export async function operatorRoutes(app: App, deps: OperatorDeps): Promise<void
     bearer: {
       name: 'operatorToken',
       description: 'The operator token: `OPERATOR_TOKEN`, or the one kept in the data folder.',
+      request: 'the operator token in the header "Authorization: Bearer <OPERATOR_TOKEN>"',
     },
     path: '/operator/openapi.json',
     decorator: 'operatorApi',
-    errors: {
+    meanings: {
       400: 'The request is not valid; `error.param` names what to mend.',
       401: 'The operator token is missing or wrong.',
       404: 'There is no such resource.',
       500: 'Something went wrong on our side.',
     },
   });
-  await app.register(reference, {
-    routePrefix: '/operator/docs',
-    configuration: { url: '/operator/openapi.json', telemetry: false },
+  await registerReferencePage(app, {
+    path: '/operator/docs',
+    documentPath: '/operator/openapi.json',
+    title: 'Heliograph: operator API',
   });
   app.register(
     async (scope) => {

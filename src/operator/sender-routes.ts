@@ -9,14 +9,11 @@ import { fromPublicId, toPublicId } from '../lib/ids.ts';
 import { decideSender, listSenders, type SenderDecision } from '../senders/decide.ts';
 import type { SenderRow } from '../senders/queries.ts';
 import { listSendersQuerySchema, senderSchema, showSender } from '../senders/schema.ts';
-import { accountQuery, idParams, readOptionalId } from './fields.ts';
+import { accountQuery, idParams, owned, readOptionalId } from './fields.ts';
 
 export type OperatorSenderRouteDeps = { pool: Pool; clock: Clock; notices: Notices };
 
-const ownedSenderSchema = Type.Object(
-  { account_id: Type.String(), ...senderSchema.properties },
-  { title: 'OwnedSender' },
-);
+const ownedSenderSchema = owned(senderSchema, 'OwnedSender');
 
 function showOwnedSender(row: SenderRow): Static<typeof ownedSenderSchema> {
   return { account_id: toPublicId('acc', row.account_id), ...showSender(row) };
@@ -52,7 +49,7 @@ export function operatorSenderRoutes(app: App, deps: OperatorSenderRouteDeps): v
   for (const [decision, summary] of Object.entries(summaries) as Array<[SenderDecision, string]>) {
     app.post(
       `/senders/:id/${decision}`,
-      { schema: { summary, params: idParams, response: { 200: envelopeSchema(ownedSenderSchema) } } },
+      { schema: { summary, params: idParams('snd'), response: { 200: envelopeSchema(ownedSenderSchema) } } },
       async (request) => {
         const sender = await decideSender(fromPublicId('snd', request.params.id), decision, deps);
         notices.tell('sender', sender.account_id);

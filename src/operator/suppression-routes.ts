@@ -9,7 +9,7 @@ import { toPublicId } from '../lib/ids.ts';
 import { isRecipient } from '../messages/recipient.ts';
 import { addSuppressions, listSuppressions, removeSuppression } from '../messages/suppression-queries.ts';
 import { cursorEnvelope, cursorEnvelopeSchema, cursorQuery } from './cursor-list.ts';
-import { accountQuery, readId, time } from './fields.ts';
+import { idOf, readId, shown, time } from './fields.ts';
 
 export type SuppressionRouteDeps = { pool: Pool; clock: Clock };
 
@@ -18,9 +18,9 @@ const addedMax = 1_000;
 const suppressionSchema = Type.Object(
   {
     object: Type.Literal('suppression'),
-    account_id: Type.String(),
-    to: Type.String({ description: 'The recipient who is sent nothing.' }),
-    source: Type.String({ description: 'The upstream that reported the opt-out, or `operator`.' }),
+    account_id: idOf('acc'),
+    to: shown('+14155550123', 'The recipient who is sent nothing.'),
+    source: shown('twilio', 'The upstream that reported the opt-out, or `operator`.'),
     created_at: time,
   },
   { title: 'Suppression' },
@@ -29,8 +29,8 @@ const suppressionSchema = Type.Object(
 const addedSchema = Type.Object(
   {
     object: Type.Literal('suppressions_added'),
-    account_id: Type.String(),
-    added: Type.Integer(),
+    account_id: idOf('acc'),
+    added: Type.Integer({ examples: [2] }),
     already_suppressed: Type.Integer({ description: 'Were suppressed before, or named twice.' }),
   },
   { title: 'SuppressionsAdded' },
@@ -46,7 +46,7 @@ export function suppressionRoutes(app: App, deps: SuppressionRouteDeps): void {
       schema: {
         summary: "List an account's suppressions, by number",
         querystring: Type.Object({
-          account: accountQuery,
+          account: idOf('acc', 'An account, `acc_…`.'),
           to: Type.Optional(Type.String({ description: 'Only this recipient.' })),
           ...cursorQuery,
         }),
@@ -80,10 +80,13 @@ function changeRoutes(app: App, { pool, clock }: SuppressionRouteDeps): void {
     {
       schema: {
         summary: 'Suppress recipients of an account; all of them or, where one is malformed, none',
-        body: Type.Object({
-          account: accountQuery,
-          recipients: Type.Array(Type.String(), { minItems: 1, maxItems: addedMax, description: 'E.164 numbers.' }),
-        }),
+        body: Type.Object(
+          {
+            account: idOf('acc', 'An account, `acc_…`.'),
+            recipients: Type.Array(Type.String(), { minItems: 1, maxItems: addedMax, description: 'E.164 numbers.' }),
+          },
+          { examples: [{ account: 'acc_01kagnz8w2efkbd3m5x7y9t1qa', recipients: ['+14155550123', '+447700900123'] }] },
+        ),
         response: { 201: envelopeSchema(addedSchema) },
       },
     },
@@ -108,8 +111,11 @@ function changeRoutes(app: App, { pool, clock }: SuppressionRouteDeps): void {
     {
       schema: {
         summary: 'Let an account send to a recipient again',
-        querystring: Type.Object({ account: accountQuery, to: Type.String({ description: 'The recipient, E.164.' }) }),
-        response: { 200: envelopeSchema(deletedSchema) },
+        querystring: Type.Object({
+          account: idOf('acc', 'An account, `acc_…`.'),
+          to: shown('+14155550123', 'The recipient, E.164.'),
+        }),
+        response: { 200: envelopeSchema(deletedSchema('suppression', '+14155550123')) },
       },
     },
     async (request) => {

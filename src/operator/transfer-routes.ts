@@ -43,7 +43,21 @@ const transferSchema = Type.Object(
     balance: Type.Number({ description: 'The balance after it.' }),
     created_at: time,
   },
-  { title: 'Transfer' },
+  {
+    title: 'Transfer',
+    examples: [
+      {
+        object: 'transfer',
+        account_id: 'acc_01kagnz8w2efkbd3m5x7y9t1qa',
+        kind: 'top_up',
+        amount: 50,
+        currency: 'USD',
+        note: 'invoice 2026-118',
+        balance: 137.4213,
+        created_at: '2026-11-20T03:04:05.678+00:00',
+      },
+    ],
+  },
 );
 
 type TransferView = Static<typeof transferSchema>;
@@ -55,11 +69,15 @@ export function transferRoutes(app: App, deps: TransferRouteDeps): void {
   app.post(
     '/accounts/:id/top-ups',
     {
+      config: { codes: ['idempotency_conflict'] },
       schema: {
         summary: 'Put money on an account',
-        params: idParams,
+        params: idParams('acc'),
         headers: headersSchema,
-        body: Type.Object({ amount: amountSchema, note: Type.Optional(noteSchema) }),
+        body: Type.Object(
+          { amount: amountSchema, note: Type.Optional(noteSchema) },
+          { examples: [{ amount: 50, note: 'invoice 2026-118' }] },
+        ),
         response: { 201: envelopeSchema(transferSchema) },
       },
     },
@@ -77,11 +95,15 @@ export function transferRoutes(app: App, deps: TransferRouteDeps): void {
   app.post(
     '/accounts/:id/adjustments',
     {
+      config: { codes: ['idempotency_conflict'] },
       schema: {
         summary: 'Correct the balance of an account, up or down; it does not fall below zero',
-        params: idParams,
+        params: idParams('acc'),
         headers: headersSchema,
-        body: Type.Object({ amount: amountSchema, note: noteSchema }),
+        body: Type.Object(
+          { amount: amountSchema, note: noteSchema },
+          { examples: [{ amount: -3.2, note: 'charged twice on 3 May' }] },
+        ),
         response: { 201: envelopeSchema(transferSchema) },
       },
     },

@@ -7,7 +7,7 @@ import { formatTime, formatTimeOrNull, type Clock } from '../lib/clock.ts';
 import { fromPublicId, toPublicId } from '../lib/ids.ts';
 import { listUnmatchedReceipts } from '../receipts/kept.ts';
 import { cursorEnvelope, cursorEnvelopeSchema, cursorQuery, invalidCursor } from './cursor-list.ts';
-import { nullableString, nullableTime, time, words } from './fields.ts';
+import { idOf, nullableString, nullableTime, shown, shownNumber, time, words } from './fields.ts';
 
 const firstId = '00000000-0000-0000-0000-000000000000';
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -17,12 +17,15 @@ const differencesMax = 1_000;
 const unmatchedSchema = Type.Object(
   {
     object: Type.Literal('unmatched_receipt'),
-    provider: Type.String(),
-    provider_message_id: Type.String(),
-    reason: Type.String({ description: 'Why it could not be matched.' }),
-    raw: Type.String({ description: 'The receipt as it came.' }),
+    provider: shown('africastalking'),
+    provider_message_id: shown('ATXid_4f0f9a6c3e1d8b7a5c42'),
+    reason: shown('its id is not known', 'Why it could not be matched.'),
+    raw: shown('POST \nid=ATXid_4f0f9a6c3e1d8b7a5c42&status=Success', 'The receipt as it came.'),
     received_at: time,
-    tries: Type.Integer({ description: 'How often it was tried again: its send may not have been recorded yet.' }),
+    tries: Type.Integer({
+      examples: [3],
+      description: 'How often it was tried again: its send may not have been recorded yet.',
+    }),
     next_try_at: nullableTime('Null once it waits for nobody but the operator.'),
   },
   { title: 'UnmatchedReceipt' },
@@ -31,17 +34,20 @@ const unmatchedSchema = Type.Object(
 const checkSchema = Type.Object(
   {
     object: Type.Literal('ledger_check'),
-    accounts: Type.Integer({ description: 'Accounts this call has checked.' }),
+    accounts: Type.Integer({ description: 'Accounts this call has checked.', examples: [100] }),
     differences: Type.Array(
       Type.Object({
-        account_id: Type.String(),
+        account_id: idOf('acc'),
         what: words(['balance', 'charge', 'queued', 'messages_counted', 'money_counted', 'events_counted'] as const),
         of: nullableString('The message, or the hour and what of it was counted; null for the account as a whole.'),
-        expected: Type.Number({ description: 'Money is in micro-units, all else is a number.' }),
-        found: Type.Number(),
+        expected: shownNumber(87_421_300, 'Money is in micro-units, all else is a number.'),
+        found: shownNumber(87_413_400),
       }),
     ),
-    is_cut: Type.Boolean({ description: `There are more differences; only ${differencesMax} are named.` }),
+    is_cut: Type.Boolean({
+      examples: [false],
+      description: `There are more differences; only ${differencesMax} are named.`,
+    }),
     next_cursor: nullableString('Null once all accounts are checked.'),
   },
   { title: 'LedgerCheck' },

@@ -38,6 +38,7 @@ export function senderRoutes(app: App, deps: SenderRouteDeps): void {
   app.post(
     '/senders/create',
     {
+      config: { codes: ['sender_exists'] },
       schema: {
         summary: 'Apply for a sender; the operator approves or rejects it',
         body: createSenderBodySchema,
@@ -55,7 +56,7 @@ export function senderRoutes(app: App, deps: SenderRouteDeps): void {
     {
       schema: {
         summary: 'Retrieve a sender',
-        params: Type.Object({ id: Type.String() }),
+        params: Type.Object({ id: Type.String({ examples: ['snd_01kagp5t9vf2bw6d0y4h8j3kqe'] }) }),
         response: { 200: envelopeSchema(senderSchema) },
       },
     },

@@ -13,7 +13,7 @@ import { createBodySchema, createdEndpointSchema, endpointSchema, showEndpoint }
 export type WebhookRouteDeps = EndpointDeps & { deliverer: Deliverer };
 
 const config = { anyScopeOf: ['dlr:read', 'sms:read'] } as const;
-const params = Type.Object({ id: Type.String() });
+const params = Type.Object({ id: Type.String({ examples: ['whe_01kagpa3c1f4dy8f2a6k0m5nsg'] }) });
 
 function notFound(): ApiError {
   return new ApiError('not_found', 'There is no such webhook endpoint.', { param: 'id' });
@@ -77,7 +77,11 @@ export function webhookRoutes(app: App, deps: WebhookRouteDeps): void {
     '/webhooks/:id',
     {
       config,
-      schema: { summary: 'Delete a webhook endpoint', params, response: { 200: envelopeSchema(deletedSchema) } },
+      schema: {
+        summary: 'Delete a webhook endpoint',
+        params,
+        response: { 200: envelopeSchema(deletedSchema('webhook_endpoint', 'whe_01kagpa3c1f4dy8f2a6k0m5nsg')) },
+      },
     },
     async (request) => {
       const key = keyOf(request, request.params.id);
