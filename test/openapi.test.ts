@@ -51,8 +51,8 @@ type Document = {
 async function readOperations(place: string): Promise<Array<Operation & { name: string }>> {
   const response = await fetch(service.app.url + place);
   const { paths } = (await response.json()) as Document;
-  return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, ...operation })),
+  return Object.entries(paths).flatMap(([route, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${route}`, ...operation })),
   );
 }
 
