@@ -18,7 +18,7 @@ export const bulk: Bench = {
   name: 'bulk',
   measures: 'messages per second in bulks of 1,000 until all are sent, and the time of a single send meanwhile',
   run: (options) =>
-    withStage({ simulator: 'apart', profile: options.profile, loads: 2 }, async (stage) => {
+    withStage({ profile: options.profile, loads: 2 }, async (stage) => {
       await stage.warmUp(...plansOf({ concurrent: 4, to: '+1' }, options));
       const rows: Row[] = [];
       for (const each of cases) rows.push(await measure(stage, each, options));

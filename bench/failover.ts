@@ -26,7 +26,7 @@ export const failover: Bench = {
   name: 'failover',
   measures: `${messagesPerSecond} sends per second while the first of three providers is silent (time-outs at 10 s); one run, its messages by phase`,
   run: (options) =>
-    withStage({ simulator: 'apart', profile: options.profile, upstreams }, async (stage) => {
+    withStage({ profile: options.profile, upstreams }, async (stage) => {
       await stage.warmUp(planOf(options.seconds * 1_000));
       const running = stage.run(planOf(options.seconds * 1_000 + deadMs));
       const story = tellStory(stage, options, running);

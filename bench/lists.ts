@@ -12,7 +12,7 @@ export const lists: Bench = {
   name: 'lists',
   measures: 'the time of one page of messages, by what is asked for',
   run: (options) =>
-    withStage({ simulator: 'apart', profile: options.profile }, async (stage) => {
+    withStage({ profile: options.profile }, async (stage) => {
       const startedMs = performance.now();
       const stored = await storeMessages(stage.database.pool, stage.tenant.accountId, options.messages);
       const seconds = (performance.now() - startedMs) / 1_000;

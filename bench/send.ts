@@ -16,7 +16,7 @@ export const send: Bench = {
   name: 'send',
   measures: 'durable single sends per second, and the time of one',
   run: (options) =>
-    withStage({ simulator: 'apart', profile: options.profile }, async (stage) => {
+    withStage({ profile: options.profile }, async (stage) => {
       await stage.warmUp(planOf({ connections: 64, to: '+1' }, options));
       const rows: Row[] = [];
       for (const each of cases) rows.push(await measure(stage, each, options));

@@ -16,7 +16,7 @@ export const webhooks: Bench = {
   name: 'webhooks',
   measures: 'single sends at 64 connections with a webhook endpoint: deliveries per second, and how late they come',
   run: (options) =>
-    withStage({ simulator: 'apart', profile: options.profile }, async (stage) => {
+    withStage({ profile: options.profile }, async (stage) => {
       const receiver = startNode(['bench/load/receiver.ts'], {}, ['ignore', 'inherit', 'inherit', 'ipc']);
       try {
         const [{ url }] = (await once(receiver.process, 'message')) as [{ url: string }];

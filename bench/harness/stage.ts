@@ -22,13 +22,11 @@ import { freePort, startService, type Service } from './service.ts';
 import { createTenant, type Tenant } from './tenant.ts';
 
 export type StageOptions = {
-  /** The carrier simulator as a process of its own, or inside the service as `npm start` has it. */
-  simulator: 'apart' | 'inside';
   /** Prints, at the end, where the service and the database spent their time. */
   profile: boolean;
   /** Loads that run at the same time. */
   loads?: number;
-  /** With the simulator apart: the providers, in the order of their route. */
+  /** The providers, in the order of their route. */
   upstreams?: Upstreams;
 };
 
@@ -45,7 +43,6 @@ export class Stage {
   readonly service: Service;
   readonly tenant: Tenant;
   readonly operatorToken: string;
-  /** Empty where the simulator is inside the service. */
   readonly simulatorUrl: string;
   readonly #folder: string;
   readonly #loads: Child[];
@@ -64,12 +61,12 @@ export class Stage {
     tenant: Tenant;
     operatorToken: string;
     folder: string;
-    simulator: Simulator | undefined;
+    simulator: Simulator;
     loads: Child[];
     profile: boolean;
   }) {
     const { database, service, tenant, operatorToken, folder, loads, profile } = parts;
-    const { child: simulator, url = '' } = parts.simulator ?? {};
+    const { child: simulator, url } = parts.simulator;
     this.database = database;
     this.service = service;
     this.tenant = tenant;
@@ -78,12 +75,12 @@ export class Stage {
     this.#folder = folder;
     this.#loads = loads;
     this.#profile = profile;
-    this.#lost = Promise.race([service.child.lost, ...(simulator === undefined ? [] : [simulator.lost])]);
+    this.#lost = Promise.race([service.child.lost, simulator.lost]);
     this.#lost.catch(() => undefined);
     this.#metered = [
       { name: 'service', cpuSeconds: () => cpuSecondsOf(service.child.pid) },
       { name: 'database', cpuSeconds: () => familyCpuSecondsOf(database.postmasterPid) },
-      ...(simulator === undefined ? [] : [{ name: 'simulator', cpuSeconds: () => cpuSecondsOf(simulator.pid) }]),
+      { name: 'simulator', cpuSeconds: () => cpuSecondsOf(simulator.pid) },
       { name: 'load', cpuSeconds: () => loads.reduce((sum, { pid }) => sum + cpuSecondsOf(pid), 0) },
     ];
   }
@@ -172,7 +169,7 @@ export async function withStage<Result>(
   try {
     const database = await startDatabase(folder, options.profile);
     stops.push(() => database.stop());
-    const simulator = options.simulator === 'apart' ? await startSimulator(stops) : undefined;
+    const simulator = await startSimulator(stops);
     const port = await freePort();
     const operatorToken = randomBytes(24).toString('base64url');
     const { upstreams = { twilio: { ratePerSecond, concurrency: 512 } } } = options;
@@ -180,9 +177,7 @@ export async function withStage<Result>(
       DATA_DIR: folder,
       DATABASE_URL: database.url,
       OPERATOR_TOKEN: operatorToken,
-      ...(simulator === undefined
-        ? { SIMULATOR_PORT: '0' }
-        : await configure({ folder, port, simulatorUrl: simulator.url, upstreams })),
+      ...(await configure({ folder, port, simulatorUrl: simulator.url, upstreams })),
     };
     const nodeOptions = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${folder}`] : [];
     const service = await startService({ folder, port, env, nodeOptions });
