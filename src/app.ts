@@ -1,4 +1,4 @@
-import { createSecretKey, hkdfSync, randomInt, randomUUID } from 'node:crypto';
+import { createSecretKey, hkdfSync, randomInt } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { Callers } from './accounts/callers.ts';
 import { KeyUses } from './accounts/key-uses.ts';
@@ -11,29 +11,28 @@ import { Dispatcher } from './dispatch/dispatcher.ts';
 import { createOutcomes } from './dispatch/outcome.ts';
 import { RecentAttemptCounts } from './dispatch/recent-attempts.ts';
 import { leaseMsFor } from './dispatch/send.ts';
-import { sweep } from './dispatch/sweeper.ts';
 import { connectRequestCounter, createRequestCounter, type RequestCounter } from './http/request-counter.ts';
 import type { Clock } from './lib/clock.ts';
 import { createIdSource, type IdSource } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import { Metrics } from './lib/metrics.ts';
-import { startWorker, type Worker } from './lib/worker.ts';
+import type { Worker } from './lib/worker.ts';
 import { createAccept } from './messages/accept.ts';
 import { IdempotentAnswers } from './messages/answers.ts';
 import { observeGauges } from './operator/gauges.ts';
+import { readReadiness } from './operator/readiness.ts';
 import { createProviders, paceOf } from './providers/registry.ts';
 import { ReceiptDesk } from './receipts/desk.ts';
-import { ReceiptPoller } from './receipts/poller.ts';
 import type { ProviderName } from './providers/provider.ts';
 import { accountTokenOf } from './receipts/account-token.ts';
 import { encodeRef } from './receipts/ref.ts';
-import { applyRetention } from './retention/retention.ts';
 import { createIsApprovedSender } from './senders/approved.ts';
 import { createServer } from './server.ts';
 import { version } from './version.ts';
 import { createResolve } from './webhooks/connect.ts';
 import { Deliverer } from './webhooks/deliver.ts';
 import { createTargetGuard } from './webhooks/target.ts';
+import { startWorkers } from './workers.ts';
 
 export type AppOptions = {
   config: Pick<
@@ -197,34 +196,6 @@ function openRequestCounter({ config, log }: AppOptions, stops: AsyncDisposableS
   return counter;
 }
 
-type Pipeline = ReturnType<typeof buildPipeline>;
-
-function startWorkers(
-  { config, log, clock }: AppOptions,
-  { pool }: Foundation,
-  { dispatcher, attemptTimeoutMs, deliverer, providers, receiptDesk, metrics }: Pipeline,
-  keyUses: KeyUses,
-): Worker[] {
-  const start = (name: string, everyMs: number, work: (signal: AbortSignal) => Promise<'more' | 'done'>): Worker =>
-    startWorker({ name, everyMs, log, work });
-  const receiptPoller = new ReceiptPoller({ pool, clock, log, metrics, providers, receiptDesk });
-  return [
-    start('dispatch sweeper', 1_000, () => sweep({ pool, clock, dispatcher, attemptTimeoutMs, randomId: randomUUID })),
-    start('delivery sweep', 1_000, async () => ((await deliverer.sweepDue()) > 0 ? 'more' : 'done')),
-    start('parked receipts', 1_000, () => receiptDesk.sweepParked()),
-    start('lost receipts', 60_000, (signal) => receiptPoller.run(signal)),
-    start('key uses', 10_000, async () => {
-      await keyUses.flush();
-      return 'done';
-    }),
-    start('housekeeping', 3_600_000, async () => {
-      await ensurePartitions(pool, clock.now());
-      await deliverer.skipOrphaned();
-      return applyRetention({ pool, clock, log, days: config.retention });
-    }),
-  ];
-}
-
 /** Builds every part, wires them, listens and starts the workers. What was started is stopped again when a later part cannot start. */
 export async function startApp(options: AppOptions): Promise<RunningApp> {
   const { config, log, clock, answerWithinMs = 25_000 } = options;
@@ -238,6 +209,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   const pipeline = buildPipeline(options, foundation, publicUrl, metrics, starting);
   const { dispatcher } = pipeline;
   const keyUses = new KeyUses({ pool, clock });
+  const workers: Worker[] = [];
   starting.defer(() =>
     keyUses.flush().catch((error: Error) => log.warn({ err: error }, 'uses of keys were not noted')),
   );
@@ -256,7 +228,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     metrics,
     operatorToken: options.operatorToken,
     metricsOpen: config.metricsOpen,
-    checkReady: async () => void (await pool.query('SELECT 1')),
+    readReadiness: () => readReadiness(pool, workers),
     routes: config.routes,
     rateCard: config.rateCard,
     isApprovedSender: createIsApprovedSender(pool, notices),
@@ -269,7 +241,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   await server.listen({ host: config.host, port: config.port, backlog: 1_024 });
   const { port } = server.server.address() as AddressInfo;
   url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
-  const workers = startWorkers(options, foundation, pipeline, keyUses);
+  workers.push(...startWorkers({ ...pipeline, pool, clock, log, keyUses, retention: config.retention }));
   // Running attempts end and are committed; messages that still wait stay pending, for this or another process to take up.
   starting.defer(async () => {
     await Promise.all([

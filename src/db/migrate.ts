@@ -2,16 +2,19 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import type { Db } from './pool.ts';
 
 const defaultMigrationsDir = fileURLToPath(new URL('../../migrations', import.meta.url));
 
 /** Any number; the same in every version of Heliograph, so that racing processes migrate one after the other. */
 const advisoryLockId = 4_736_210_711;
 
+const migrationFile = /^\d{4}_.+\.sql$/;
+
 type Migration = { version: number; name: string; sql: string };
 
 async function readMigrations(dir: string): Promise<Migration[]> {
-  const files = (await readdir(dir)).filter((file) => /^\d{4}_.+\.sql$/.test(file)).sort();
+  const files = (await readdir(dir)).filter((file) => migrationFile.test(file)).sort();
   return Promise.all(
     files.map(async (file) => ({
       version: Number(file.slice(0, 4)),
@@ -48,6 +51,14 @@ export async function migrate(databaseUrl: string, options: { migrationsDir?: st
   } finally {
     await client.end();
   }
+}
+
+/** Names of the migrations that this database lacks. One that is newer than this program lacks none: such changes are made to suit both. */
+export async function findMissingMigrations(db: Db, migrationsDir = defaultMigrationsDir): Promise<string[]> {
+  const { rows } = await db.query<{ version: number }>('SELECT version FROM schema_migrations');
+  const applied = new Set(rows.map(({ version }) => version));
+  const files = (await readdir(migrationsDir)).filter((file) => migrationFile.test(file)).sort();
+  return files.filter((file) => !applied.has(Number(file.slice(0, 4)))).map((file) => file.slice(0, -'.sql'.length));
 }
 
 async function apply(client: pg.Client, { version, name, sql }: Migration): Promise<void> {

@@ -52,6 +52,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly #workerRuns = new Counter({
+    name: 'heliograph_worker_runs_total',
+    help: 'Runs of what the service does of its own accord, by result: succeeded, failed',
+    labelNames: ['worker', 'result'],
+    registers: [this.registry],
+  });
+
   constructor() {
     collectDefaultMetrics({ register: this.registry, prefix: 'heliograph_' });
   }
@@ -77,6 +84,10 @@ export class Metrics {
     this.#deliveries.inc({ result });
   }
 
+  workerRun(worker: string, result: 'succeeded' | 'failed'): void {
+    this.#workerRuns.inc({ worker, result });
+  }
+
   /** Counts the batches of one batcher. */
   batchesOf(batcher: string): (size: number) => void {
     const histogram = this.#batches.labels(batcher);
@@ -93,7 +104,8 @@ export class Metrics {
         try {
           this.set(await read());
         } catch {
-          this.reset();
+          // Not `reset`, which would say 0.
+          this.remove();
         }
       },
     });

@@ -12,12 +12,14 @@ export async function readDispatchQueue(db: Db, nowMs: number): Promise<{ depth:
   return { depth, oldestSeconds: Math.max(0, nowMs - oldestMs) / 1_000 };
 }
 
-/** Webhook deliveries whose time has come and that no process has taken: none on a healthy service. */
-export async function countOverdueDeliveries(db: Db, nowMs: number): Promise<number> {
-  const { rows } = await db.query<{ count: number }>({
-    name: 'count_overdue_deliveries',
-    text: 'SELECT count(*) FROM (SELECT FROM delivery_queue WHERE due_at < to_timestamp($1::float8 / 1000) LIMIT 100000) overdue',
+/** Webhook deliveries whose time came a while ago and that no process has taken: none on a healthy service. At most 100,000 are looked at. */
+export async function readOverdueDeliveries(db: Db, nowMs: number): Promise<{ count: number; oldestSeconds: number }> {
+  const { rows } = await db.query<{ count: number; oldest: Date | null }>({
+    name: 'read_overdue_deliveries',
+    text: `SELECT count(*), min(due_at) AS oldest
+           FROM (SELECT due_at FROM delivery_queue WHERE due_at < to_timestamp($1::float8 / 1000) LIMIT 100000) overdue`,
     values: [nowMs - 5_000],
   });
-  return rows[0]?.count ?? 0;
+  const { count = 0, oldest = null } = rows[0] ?? {};
+  return { count, oldestSeconds: oldest === null ? 0 : (nowMs - oldest.getTime()) / 1_000 };
 }
