@@ -2,6 +2,7 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import { isConnectionFault, type Pool } from '../db/pool.ts';
 import type { MessageRow } from '../events/message-view.ts';
 import { Batcher } from '../lib/batcher.ts';
+import { toPublicId } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { ProviderName } from '../providers/provider.ts';
 import { createBreaker, type Breaker } from './breaker.ts';
@@ -99,7 +100,10 @@ export class Dispatcher {
       return (await outcomes.add(end)) ?? job.message;
     } catch (error) {
       // The lease runs out and the sweeper decides.
-      log.error({ err: error, message_id: job.message.id }, 'dispatch failed; the message is left to the sweeper');
+      log.error(
+        { err: error, message_id: toPublicId('msg', job.message.id) },
+        'dispatch failed; the message is left to the sweeper',
+      );
       return job.message;
     }
   }
@@ -113,7 +117,7 @@ export class Dispatcher {
       await this.#handBacks.add({ accountId, messageId, unmade, dueAtMs, heldUntilMs });
     } catch (error) {
       log.warn(
-        { err: error, message_id: messageId },
+        { err: error, message_id: toPublicId('msg', messageId) },
         'a message was not handed back; the sweeper takes it when its lease runs out',
       );
     }

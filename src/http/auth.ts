@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../lib/errors.ts';
+import { toPublicId } from '../lib/ids.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Caller } from './caller.ts';
+import { tell } from './told.ts';
 
 /** Finds the caller behind a key's SHA-256, or undefined where no such key was ever made. */
 export type FindCaller = (keyHash: Buffer) => Promise<Caller | undefined>;
@@ -46,6 +48,7 @@ export function createAuthenticate(find: FindCaller, clock: Clock) {
       throw new ApiError('unauthorized', 'This API key has expired. Use a current key.');
     }
     request.caller = caller;
+    tell(request, { account_id: toPublicId('acc', caller.accountId), key_id: toPublicId('key', caller.keyId) });
   };
 }
 

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { BatcherFullError } from '../lib/batcher.ts';
 import { ApiError, errorCatalogue } from '../lib/errors.ts';
 import { metaOf, metaSchema, type Meta } from './envelope.ts';
+import { tell } from './told.ts';
 
 export type ErrorEnvelope = {
   success: false;
@@ -102,6 +103,7 @@ export function handleError(thrown: FastifyError, request: FastifyRequest, reply
   const error = toApiError(thrown);
   if (error.code === 'internal_error') request.log.error({ err: error.cause ?? thrown }, 'request failed');
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds);
+  tell(request, { error: error.code });
   void reply.status(error.status).send(renderError(request, error));
 }
 

@@ -64,6 +64,7 @@ export function createFastify({ log, ids, trustedProxies, metrics }: FastifyDeps
   });
 
   app.decorateRequest('caller');
+  app.decorateRequest('told', null);
   app.setErrorHandler(handleError);
   app.setNotFoundHandler(handleNotFound);
   app.addHook('onRequest', async (request, reply) => {
@@ -80,7 +81,8 @@ export function createFastify({ log, ids, trustedProxies, metrics }: FastifyDeps
     metrics.request(method, route, status, reply.elapsedTime);
     // Upstreams report twice or more for each message; that they did is in the message's story.
     const level = route.startsWith('/receipts/') && status < 400 ? 'debug' : 'info';
-    request.log[level]({ method, route, status, ms: Math.round(reply.elapsedTime * 10) / 10 }, 'request');
+    const ms = Math.round(reply.elapsedTime * 10) / 10;
+    request.log[level]({ method, route, status, ms, ...request.told }, 'request');
   });
   return app;
 }

@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { limitsOf } from '../accounts/key-usage.ts';
+import type { Message } from '../events/message-view.ts';
 import { messageSchema } from '../events/schema.ts';
 import type { App } from '../http/app.ts';
 import { envelopeSchema, metaOf } from '../http/envelope.ts';
+import { tell } from '../http/told.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Answer, IdempotentAnswers } from './answers.ts';
 import { compose, type ComposeDeps, type Content } from './compose.ts';
@@ -102,6 +104,20 @@ function contentOf(
   };
 }
 
+/** What the log says of a send: which message it became, or how many; the rest is in the message's story. */
+function outcomeOf({ body }: Answer): Record<string, unknown> {
+  const { data, error } = body as {
+    data?: Partial<Message & { total: number; sent: number; failed: number }>;
+    error?: { code: string; details?: { message_id?: string } };
+  };
+  if (error !== undefined) return { error: error.code, message_id: error.details?.message_id };
+  if (data?.object === 'message') {
+    const { id, status, provider, attempts } = data;
+    return { message_id: id, message_status: status, provider, attempts };
+  }
+  return { messages: data?.total, sent: data?.sent, failed: data?.failed };
+}
+
 /** Composes and sends, or replays what the request's idempotency key stands for. */
 async function answerOnce(
   request: FastifyRequest,
@@ -123,7 +139,11 @@ async function answerOnce(
   const key = request.headers['idempotency-key'];
   const run = async (idempotency: Call['idempotency']) =>
     send({ accountId, currency, limits, drafts: await compose(accountId, recipients, content, deps), idempotency });
-  if (typeof key !== 'string') return (await run(null)) as Answer;
+  if (typeof key !== 'string') {
+    const answer = (await run(null)) as Answer;
+    tell(request, outcomeOf(answer));
+    return answer;
+  }
 
   const { from, body, routeId, provider, reference } = content;
   const fingerprint = fingerprintOf(operation, [recipients, from, body, routeId, provider, reference]);
@@ -133,5 +153,6 @@ async function answerOnce(
     async (messageIds) => retell(await readInOrder(deps.pool, accountId, messageIds)),
   );
   if (isReplay) reply.header('idempotent-replayed', 'true');
+  tell(request, { ...outcomeOf(answer), ...(isReplay ? { replayed: true } : {}) });
   return answer;
 }
