@@ -52,6 +52,37 @@ describe('the rate', () => {
   });
 });
 
+function writtenBetween(pace: Pace, fromMs: number, toMs: number): number {
+  let written = 0;
+  let nowMs = fromMs;
+  while (nowMs < toMs) {
+    const waitMs = pace.take(nowMs);
+    if (waitMs === 0) written += 1;
+    nowMs += waitMs;
+  }
+  return written;
+}
+
+describe('the rate of a throttled bind', () => {
+  it('is half of what was agreed for a minute after the pause, and then what was agreed', () => {
+    const pace = new Pace(10, smppTiming);
+    pace.throttled(pace.period, 0);
+    expect(pace.take(0)).toBe(smppTiming.pauseFirstMs);
+    const slow = writtenBetween(pace, 1_000, 61_000);
+    expect(slow).toBeGreaterThanOrEqual(300);
+    expect(slow).toBeLessThanOrEqual(302);
+    const usual = writtenBetween(pace, 61_000, 121_000);
+    expect(usual).toBeGreaterThanOrEqual(598);
+    expect(usual).toBeLessThanOrEqual(602);
+  });
+
+  it('has no limit where none was agreed', () => {
+    const pace = new Pace(undefined, smppTiming);
+    pace.throttled(pace.period, 0);
+    for (let count = 0; count < 1_000; count += 1) expect(pace.take(1_000)).toBe(0);
+  });
+});
+
 describe('the pause of a throttled bind', () => {
   it('doubles from a second to half a minute', () => {
     const pace = new Pace(undefined, smppTiming);

@@ -3,6 +3,9 @@ import type { SmppTiming } from './timing.ts';
 /** A bucket holds a tenth of a second's tokens: enough for timers that fire late, too few for a burst that a carrier would notice. */
 const bucketSeconds = 0.1;
 
+/** After a throttling the rate is half of the contract's for so long: a carrier that counts otherwise than we do gets room to recover. */
+const slowMs = 60_000;
+
 /** How fast the carrier lets us write: the rate of the contract, and the pauses its throttling asks for. Times are the caller's. */
 export class Pace {
   readonly #perSecond: number;
@@ -12,6 +15,7 @@ export class Pace {
   #filledAtMs = 0;
   #pausedUntilMs = 0;
   #pauseMs = 0;
+  #slowUntilMs = 0;
   #period = 0;
 
   constructor(perSecond: number | undefined, timing: Pick<SmppTiming, 'pauseFirstMs' | 'pauseLongestMs'>) {
@@ -36,9 +40,10 @@ export class Pace {
     if (pausedMs > 0) return pausedMs;
     if (this.#perSecond === Infinity) return 0;
     const elapsedMs = Math.max(0, nowMs - this.#filledAtMs);
-    this.#tokens = Math.min(this.#capacity, this.#tokens + (elapsedMs / 1_000) * this.#perSecond);
+    const perSecond = nowMs < this.#slowUntilMs ? this.#perSecond / 2 : this.#perSecond;
+    this.#tokens = Math.min(this.#capacity, this.#tokens + (elapsedMs / 1_000) * perSecond);
     this.#filledAtMs = nowMs;
-    if (this.#tokens < 1) return Math.ceil(((1 - this.#tokens) / this.#perSecond) * 1_000);
+    if (this.#tokens < 1) return Math.ceil(((1 - this.#tokens) / perSecond) * 1_000);
     this.#tokens -= 1;
     return 0;
   }
@@ -49,6 +54,7 @@ export class Pace {
     const { pauseFirstMs, pauseLongestMs } = this.#timing;
     this.#pauseMs = this.#pauseMs === 0 ? pauseFirstMs : Math.min(2 * this.#pauseMs, pauseLongestMs);
     this.#pausedUntilMs = nowMs + this.#pauseMs;
+    this.#slowUntilMs = this.#pausedUntilMs + slowMs;
     this.#period += 1;
   }
 
