@@ -2,17 +2,22 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterEach, beforeEach, vi } from 'vitest';
 
 /**
- * Holds the timers of every request in the enclosing suite: a deadline passes when a test says so, and never because the machine is busy.
- * Whatever resolves without `passDeadlines` has needed none.
+ * Holds the time of what the enclosing suite tests: a deadline passes when a test says so, and never because the machine is busy. Whatever
+ * resolves without `passDeadlines` has needed none.
  */
 export function holdDeadlines(): void {
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   });
 
   afterEach(() => {
     vi.useRealTimers();
   });
+}
+
+/** Time goes on by itself again, for what is yet to be closed. */
+export function releaseDeadlines(): void {
+  vi.useRealTimers();
 }
 
 /** Lets every deadline up to `ms` from now pass. */

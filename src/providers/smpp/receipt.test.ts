@@ -99,9 +99,8 @@ describe('the text of a receipt', () => {
         },
       ),
     );
-    const startedMs = performance.now();
-    for (const unit of ['id: ', 'err:', 'stat:a', ' ', 'id:a:', 'text']) read(unit.repeat(16_000));
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    // Longer than any PDU: a pattern that goes back and forth over them would not end within the test's time.
+    for (const unit of ['id: ', 'err:', 'stat:a', ' ', 'id:a:', 'text']) read(unit.repeat(100_000));
   });
 
   it('has an id of bounded length', () => {

@@ -18,13 +18,16 @@ export function settingsWith(changes: Partial<SmppSettings> = {}): SmppSettings 
 
 export type TestProvider = SmppProvider & { notices: BindNotice[] };
 
+/** Of a part for its turn: connecting and binding may take a while on a busy machine. */
+const waitTimeoutMs = 10_000;
+
 /** An adapter whose waits are the real ones except for `timing`; what it notices is kept. */
 export function createProvider(
   changes: Partial<SmppSettings> & { port: number },
   shorter: Partial<SmppTiming> = {},
 ): TestProvider {
   const notices: BindNotice[] = [];
-  const provider = createSmppProvider(settingsWith(changes), {
+  const provider = createSmppProvider(settingsWith({ waitTimeoutMs, ...changes }), {
     clock: systemClock,
     random: () => 0.5,
     onNotice: (notice) => notices.push(notice),

@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { until } from '../../helpers/until.ts';
 import { messageWith } from '../cases.ts';
+import { holdDeadlines, passDeadlines, releaseDeadlines } from '../deadlines.ts';
 import { createBoundProvider, type createProvider, type TestProvider } from './create-provider.ts';
 import { Smsc, textOf } from './smsc.ts';
 
 const long = messageWith({ body: 'a'.repeat(307), segments: 3, ref: 'long' });
+
+holdDeadlines();
 
 let smsc: Smsc;
 let provider: TestProvider | undefined;
@@ -13,6 +17,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  releaseDeadlines();
   await provider?.close();
   await smsc.close();
 });
@@ -73,16 +78,19 @@ describe('a long message', () => {
 
   it('goes on where a part is throttled after others were accepted', async () => {
     answering('accept', 0x58, 0x14, 'accept', 0x64, 'accept');
-    expect(await (await createBound({}, { pauseFirstMs: 2, pauseLongestMs: 2 })).send(long)).toMatchObject({
-      outcome: 'accepted',
-      partIds: ['1', '2', '3'],
-    });
+    // The pauses and the waits between two tries end by themselves.
+    releaseDeadlines();
+    const sent = (await createBound({}, { pauseFirstMs: 2, pauseLongestMs: 2 })).send(long);
+    expect(await sent).toMatchObject({ outcome: 'accepted', partIds: ['1', '2', '3'] });
     expect(smsc.submits).toHaveLength(6);
   });
 
   it('is unknown where the rest cannot be had before the deadline', async () => {
     answering('accept', ...Array<number>(1_000).fill(0x64));
-    expect(await (await createBound({ timeoutMs: 60 })).send(long)).toMatchObject({
+    const sent = (await createBound({ timeoutMs: 60_000 })).send(long);
+    await until('the second part was tried', () => smsc.submits.length >= 2);
+    await passDeadlines(60_000);
+    expect(await sent).toMatchObject({
       outcome: 'unknown',
       message: expect.stringContaining('1 of 3 parts were accepted'),
     });

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AsyncOptOut, AsyncReceipt } from '../../../src/providers/provider.ts';
+import { until } from '../../helpers/until.ts';
 import { messageWith } from '../cases.ts';
+import { holdDeadlines, passDeadlines, releaseDeadlines } from '../deadlines.ts';
 import { createProvider, type TestProvider } from './create-provider.ts';
 import { Smsc } from './smsc.ts';
 
@@ -21,16 +23,21 @@ const stop = {
   short_message: Buffer.from('Stop'),
 };
 
+const storeTimeoutMs = 10_000;
+
 describe('reports over the bind', () => {
+  holdDeadlines();
+
   let smsc: Smsc;
   let provider: TestProvider;
 
   beforeEach(async () => {
     smsc = await Smsc.start();
-    provider = createProvider({ port: smsc.port }, { storeTimeoutMs: 50 });
+    provider = createProvider({ port: smsc.port }, { storeTimeoutMs });
   });
 
   afterEach(async () => {
+    releaseDeadlines();
     await provider.close();
     await smsc.close();
   });
@@ -61,8 +68,15 @@ describe('reports over the bind', () => {
   });
 
   it('are asked for again where storing takes too long, or throws', async () => {
-    provider.reports.onReceipt(() => new Promise(() => undefined));
-    expect(await smsc.deliver(receipt)).toBe(0x08);
+    let isTold = false;
+    provider.reports.onReceipt(() => {
+      isTold = true;
+      return new Promise(() => undefined);
+    });
+    const answer = smsc.deliver(receipt);
+    await until('the receipt is told', () => isTold);
+    await passDeadlines(storeTimeoutMs);
+    expect(await answer).toBe(0x08);
     provider.reports.onReceipt(() => {
       throw new Error('a bug');
     });
@@ -117,7 +131,7 @@ describe('reports over the bind', () => {
 
   it('are bounded in number: more at a time are asked for again later', async () => {
     const stores: Array<() => void> = [];
-    const patient = createProvider({ port: smsc.port }, { storeTimeoutMs: 10_000 });
+    const patient = createProvider({ port: smsc.port }, { storeTimeoutMs });
     patient.reports.onReceipt(() => new Promise((resolve) => void stores.push(resolve)));
     await smsc.bound();
     const answers = Array.from({ length: 510 }, () => smsc.deliver(receipt));

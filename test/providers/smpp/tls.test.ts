@@ -16,10 +16,7 @@ describe('TLS', () => {
   afterEach(() => smsc.close());
 
   async function send(tls: SmppSettings['tls']): Promise<SendResult> {
-    const provider = createProvider(
-      { port: smsc.port, timeoutMs: 2_000, tls },
-      { reconnectFirstMs: 60_000, reconnectLongestMs: 60_000 },
-    );
+    const provider = createProvider({ port: smsc.port, tls }, { reconnectFirstMs: 60_000, reconnectLongestMs: 60_000 });
     const result = await provider.send(messageWith());
     await provider.close();
     return result;
@@ -48,7 +45,7 @@ describe('TLS', () => {
   it('is not left out where the carrier speaks none', async () => {
     const plain = await Smsc.start();
     const provider = createProvider(
-      { port: plain.port, timeoutMs: 2_000, tls: { ca: tlsIdentity.ca } },
+      { port: plain.port, tls: { ca: tlsIdentity.ca } },
       { reconnectFirstMs: 60_000, reconnectLongestMs: 60_000 },
     );
     expect(await provider.send(messageWith())).toMatchObject(refused);
