@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    // What is waited for on a busy machine may take longer than the one second that is usual.
+    expect: { poll: { timeout: 10_000 } },
     // Two cores: each worker holds a server, a simulator and a pool of its own.
     maxWorkers: 2,
     // Each starts what its tests share, and only when one of them is run.

@@ -30,6 +30,7 @@ const statusOf = async (text: string, wire: HttpWire = twilio) =>
 it('lists what was asked for, in order, with the raw request, its outcome and the receipts sent', async () => {
   const to = '+99901005101';
   const callbackUrl = `${receiver.url}/listed`;
+  const before = Date.now();
   await twilio.send(simulator.url, { to, text: 'Once & again', callbackUrl });
   const answer = await vonage.send(simulator.url, { to, text: 'Once & again', callbackUrl });
   await expect.poll(() => receiver.at('/listed')).toHaveLength(2);
@@ -56,7 +57,8 @@ it('lists what was asked for, in order, with the raw request, its outcome and th
     ],
   });
   expect(messages[1]?.request?.headers['authorization']).toMatch(/^Basic /);
-  expect(Math.abs(Date.now() - Date.parse(String(messages[1]?.receivedAt)))).toBeLessThan(5_000);
+  expect(Date.parse(String(messages[1]?.receivedAt))).toBeGreaterThanOrEqual(before);
+  expect(Date.parse(String(messages[1]?.receivedAt))).toBeLessThanOrEqual(Date.now());
 });
 
 it('filters by recipient, also with a bare plus in the query, and returns the newest up to the limit', async () => {
@@ -170,7 +172,7 @@ it('reset clears the journal, the faults, open threads and receipts to come', as
     const later = { to: '+99901001102', text: 'Hello', callbackUrl: `${receiver.url}/after-reset` };
     expect((await vonage.send(unhurried.url, later)).status).toBe(202);
     // By the time a later message has run its course, the cleared receipts would have come.
-    await expect.poll(() => receiver.at('/after-reset'), { timeout: 5_000 }).toHaveLength(2);
+    await expect.poll(() => receiver.at('/after-reset')).toHaveLength(2);
     expect(receiver.at('/reset')).toEqual([]);
   } finally {
     await unhurried.stop();

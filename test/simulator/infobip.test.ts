@@ -193,7 +193,7 @@ describe('a delivery report', () => {
     const recovering = await startReceiver(() => (recovering.at('/recovering').length === 1 ? 500 : 200));
     try {
       await send({ destination: { to: '99901011101' }, delivery: { url: `${recovering.url}/recovering` } });
-      await expect.poll(() => recovering.at('/recovering'), { timeout: 5_000 }).toHaveLength(2);
+      await expect.poll(() => recovering.at('/recovering')).toHaveLength(2);
     } finally {
       await recovering.stop();
     }

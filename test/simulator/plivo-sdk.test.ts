@@ -194,7 +194,7 @@ describe('a status callback', () => {
     const recovering = await startReceiver(() => (recovering.at('/recovering').length === 1 ? 500 : 200));
     try {
       await create(sdk(), { ...sms, dst: '99901011101' }, { url: `${recovering.url}/recovering` });
-      await expect.poll(() => recovering.at('/recovering'), { timeout: 5_000 }).toHaveLength(2);
+      await expect.poll(() => recovering.at('/recovering')).toHaveLength(2);
       const [first, second] = recovering.at('/recovering').map(({ headers }) => headers['x-plivo-signature-v3-nonce']);
       expect(second).not.toBe(first);
     } finally {

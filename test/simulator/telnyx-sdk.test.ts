@@ -139,7 +139,7 @@ describe('an event', () => {
     const recovering = await startReceiver(() => (recovering.at('/recovering').length === 1 ? 500 : 200));
     try {
       await sdk().messages.send({ ...sms, to: '+99901011101', webhook_url: `${recovering.url}/recovering` });
-      await expect.poll(() => recovering.at('/recovering'), { timeout: 5_000 }).toHaveLength(2);
+      await expect.poll(() => recovering.at('/recovering')).toHaveLength(2);
       const [first, second] = recovering.at('/recovering').map(({ body }) => JSON.parse(body));
       expect([first.meta.attempt, second.meta.attempt]).toEqual([1, 2]);
       expect(second.data.id).toBe(first.data.id);

@@ -123,6 +123,7 @@ it('a body that is no JSON object is invalid, and one without fields misses ever
 describe('a status callback', () => {
   it('carries a token the official verifier accepts, over the exact bytes of its body', async () => {
     const path = '/receipts/vonage/token';
+    const before = Math.floor(Date.now() / 1_000);
     const message = { ...sms, text: 'Grüße €', clientRef: 'reference-1', webhookUrl: receiver.url + path };
     const { messageUUID } = await sdk().send(message);
     await expect.poll(() => receiver.at(path)).toHaveLength(2);
@@ -134,7 +135,8 @@ describe('a status callback', () => {
       const claims = JSON.parse(String(Buffer.from(String(token.split('.')[1]), 'base64url')));
       expect(claims).toMatchObject({ iss: 'Vonage', api_key: apiKey, jti: expect.any(String) });
       expect(claims.payload_hash).toBe(createHash('sha256').update(body).digest('hex'));
-      expect(Math.abs(Date.now() / 1_000 - claims.iat)).toBeLessThan(10);
+      expect(claims.iat).toBeGreaterThanOrEqual(before);
+      expect(claims.iat).toBeLessThanOrEqual(Date.now() / 1_000);
     }
 
     const [submitted, delivered] = receiver.at(path).map(({ body }) => JSON.parse(body));
@@ -166,7 +168,7 @@ describe('a status callback', () => {
     const recovering = await startReceiver(() => (recovering.at('/recovering').length === 1 ? 500 : 200));
     try {
       await sdk().send({ ...sms, to: '99901011101', webhookUrl: `${recovering.url}/recovering` });
-      await expect.poll(() => recovering.at('/recovering'), { timeout: 5_000 }).toHaveLength(2);
+      await expect.poll(() => recovering.at('/recovering')).toHaveLength(2);
       const [first, second] = recovering.at('/recovering');
       expect(second?.headers.authorization).not.toBe(first?.headers.authorization);
     } finally {
