@@ -21,9 +21,11 @@ export async function listEvents(
   const { accountId, type, page, limit, nowMs } = query;
   const fromMs = Math.floor((nowMs - shownForMs) / hourMs) * hourMs;
   const offset = offsetOf(page, limit);
-  const hours = await findEventHours(db, accountId, type, new Date(fromMs), { offset, limit });
-  const { total, skipped, newest, oldest } = hours;
-  if (newest === null || oldest === null) return { rows: [], total };
-  const range = { fromId: firstIdAt(oldest.getTime()), untilId: firstIdAt(newest.getTime() + hourMs) };
-  return { rows: await readEventPage(db, accountId, type, range, { offset: offset - skipped, limit }), total };
+  const { total, skipped, hours } = await findEventHours(db, accountId, type, new Date(fromMs), { offset, limit });
+  if (hours.length === 0) return { rows: [], total };
+  const ranges = hours.map((hour) => ({
+    fromId: firstIdAt(hour.getTime()),
+    untilId: firstIdAt(hour.getTime() + hourMs),
+  }));
+  return { rows: await readEventPage(db, accountId, type, ranges, { offset: offset - skipped, limit }), total };
 }

@@ -7,16 +7,15 @@ export type EventRow = MessageRow & { event_id: string; event_status: EventStatu
 /** Where a page of events lies. */
 export type EventHours = {
   total: number;
-  /** Events in the hours newer than `newest`. */
+  /** Events in the hours newer than those given; all of them where the page lies beyond the hours. */
   skipped: number;
-  /** The hours that hold the page; null where it is empty. */
-  newest: Date | null;
-  oldest: Date | null;
+  /** The starts of the hours that hold the page, newest first. */
+  hours: Date[];
 };
 
 type Span = { offset: number; limit: number };
 
-/** The number of an account's events since `from`, an hour's start, and the hours that hold those at the offset. */
+/** The number of an account's events since `from`, an hour's start, and the hours that hold those from the offset on. */
 export async function findEventHours(
   db: Db,
   accountId: string,
@@ -24,24 +23,23 @@ export async function findEventHours(
   from: Date,
   { offset, limit }: Span,
 ): Promise<EventHours> {
-  const { rows } = await db.query<EventHours>({
+  const { rows } = await db.query<{ total: number; hour: Date | null; before: number | null }>({
     name: 'find_event_hours',
-    text: `WITH hours AS (
+    text: `WITH h AS (
              SELECT hour, sum(events)::bigint AS events, (sum(sum(events)) OVER (ORDER BY hour DESC))::bigint AS running
              FROM events_hourly
              WHERE account_id = $1 AND hour >= $2 AND ($3::text IS NULL OR type = $3)
-             GROUP BY hour
-           ), placed AS (
-             SELECT hour, events, running, running > $4::bigint AND running - events < $4::bigint + $5::bigint AS holds FROM hours
+             GROUP BY hour HAVING sum(events) > 0
            )
-           SELECT coalesce(max(running), 0) AS total,
-             coalesce(min(running - events) FILTER (WHERE holds), 0) AS skipped,
-             max(hour) FILTER (WHERE holds) AS newest,
-             min(hour) FILTER (WHERE holds) AS oldest
-           FROM placed`,
+           SELECT t.total, h.hour, h.running - h.events AS before
+           FROM (SELECT coalesce(max(running), 0) AS total FROM h) t
+           LEFT JOIN h ON h.running > $4::bigint AND h.running - h.events < $4::bigint + $5::bigint
+           ORDER BY h.hour DESC`,
     values: [accountId, from, type, offset, limit],
   });
-  return rows[0] as EventHours;
+  const [first] = rows;
+  const total = first?.total ?? 0;
+  return { total, skipped: first?.before ?? total, hours: rows.flatMap(({ hour }) => hour ?? []) };
 }
 
 /** Literals, so that the planner knows the index of failures when it sees its condition. */
@@ -52,25 +50,29 @@ const conditionOf: Record<EventType | 'any', string> = {
   'message.failed': `status IN ('failed', 'undelivered')`,
 };
 
-/** Events with ids from `fromId` up to `untilId`, newest first, with their messages. */
+/** A page of events, newest first, with their messages, out of hours that are given newest first. Hours between them are not gone through. */
 export async function readEventPage(
   db: Db,
   accountId: string,
   type: EventType | null,
-  { fromId, untilId }: { fromId: string; untilId: string },
+  ranges: ReadonlyArray<{ fromId: string; untilId: string }>,
   { offset, limit }: Span,
 ): Promise<EventRow[]> {
   const kind = type ?? 'any';
   const { rows } = await db.query<EventRow>({
     name: `read_event_page ${kind}`,
     text: `SELECT e.id AS event_id, e.status AS event_status, ${messageColumns}
-           FROM (SELECT account_id, id, message_id, status
-                 FROM events
-                 WHERE account_id = $1 AND id >= $2 AND id < $3 AND ${conditionOf[kind]}
-                 ORDER BY id DESC OFFSET $4 LIMIT $5) e
+           FROM (SELECT p.*
+                 FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY r(lower, upper, place)
+                 CROSS JOIN LATERAL (
+                   SELECT account_id, id, message_id, status FROM events
+                   WHERE account_id = $1 AND id >= r.lower AND id < r.upper AND ${conditionOf[kind]}
+                   ORDER BY id DESC LIMIT $4::bigint + $5::bigint
+                 ) p
+                 ORDER BY r.place, p.id DESC OFFSET $4 LIMIT $5) e
            JOIN messages m ON m.account_id = e.account_id AND m.id = e.message_id
            ORDER BY e.id DESC`,
-    values: [accountId, fromId, untilId, offset, limit],
+    values: [accountId, ranges.map(({ fromId }) => fromId), ranges.map(({ untilId }) => untilId), offset, limit],
   });
   return rows;
 }

@@ -7,8 +7,8 @@ export type LookUpUnit = HourInRound & { accountId: string; places: Places | nul
 
 /**
  * The next accounts after `afterAccountId` with messages that may have lost their receipt, each with the hour of its that was asked about the
- * least. `usage_hourly` tells which hours hold `sent` messages at all. Of the rounds that have begun, only those that one of `providers`
- * still takes part in.
+ * least. `usage_hourly` tells which hours hold `sent` messages at all: for each account one look at its last days, in this order whatever
+ * the planner knows of the tables (`OFFSET 0`). Of the rounds that have begun, only those that one of `providers` still takes part in.
  */
 export async function findLookUpUnits(
   db: Db,
@@ -17,18 +17,32 @@ export async function findLookUpUnits(
   afterAccountId: string,
   limit: number,
 ): Promise<LookUpUnit[]> {
+  const starts = hours.map((hour) => hour.hourMs);
   const { rows } = await db.query<LookUpUnit>({
     name: 'find_look_up_units',
-    text: `SELECT DISTINCT ON (a.account_id) a.account_id AS "accountId", x.hour_ms AS "hourMs", x.round,
-             CASE WHEN l.round = x.round THEN l.places END AS places
-           FROM unnest($1::float8[], $2::smallint[]) x(hour_ms, round)
-           JOIN usage_hourly a ON a.hour = to_timestamp(x.hour_ms / 1000) AND a.status = 'accepted'
-           JOIN usage_hourly s ON s.account_id = a.account_id AND s.hour = a.hour AND s.status = 'sent' AND s.messages > 0
-           LEFT JOIN look_ups l ON l.account_id = a.account_id AND l.hour = a.hour
-           WHERE a.account_id > $4 AND (l.round IS NULL OR l.round < x.round OR l.round = x.round AND l.places ?| $3::text[])
-           ORDER BY a.account_id, x.round, x.hour_ms
-           LIMIT $5`,
-    values: [hours.map((hour) => hour.hourMs), hours.map(({ round }) => round), providers, afterAccountId, limit],
+    text: `SELECT a.account_id AS "accountId", u.hour_ms AS "hourMs", u.round, u.places
+           FROM accounts a
+           CROSS JOIN LATERAL (
+             SELECT x.hour_ms, x.round, CASE WHEN l.round = x.round THEN l.places END AS places
+             FROM (SELECT hour FROM usage_hourly
+                   WHERE account_id = a.account_id AND hour >= to_timestamp($6::float8 / 1000) AND hour <= to_timestamp($7::float8 / 1000)
+                     AND status = 'sent' AND messages > 0 OFFSET 0) s
+             JOIN unnest($1::float8[], $2::smallint[]) x(hour_ms, round) ON to_timestamp(x.hour_ms / 1000) = s.hour
+             LEFT JOIN LATERAL (SELECT round, places FROM look_ups WHERE account_id = a.account_id AND hour = s.hour OFFSET 0) l ON true
+             WHERE l.round IS NULL OR l.round < x.round OR l.round = x.round AND l.places ?| $3::text[]
+             ORDER BY x.round, x.hour_ms LIMIT 1
+           ) u
+           WHERE a.account_id > $4
+           ORDER BY a.account_id LIMIT $5`,
+    values: [
+      starts,
+      hours.map(({ round }) => round),
+      providers,
+      afterAccountId,
+      limit,
+      Math.min(...starts),
+      Math.max(...starts),
+    ],
   });
   return rows;
 }

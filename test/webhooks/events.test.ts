@@ -7,6 +7,7 @@ import { Metrics } from '../../src/lib/metrics.ts';
 import { createFastify } from '../../src/http/fastify.ts';
 import { toPublicId } from '../../src/lib/ids.ts';
 import type { EventStatus } from '../../src/events/event.ts';
+import { findEventHours } from '../../src/events/queries.ts';
 import { eventRoutes } from '../../src/events/routes.ts';
 
 const minutes = 60_000;
@@ -114,6 +115,20 @@ describe('the list of events', () => {
         expect(found).toEqual(expected);
       }
     }
+  });
+
+  test('of a type is read from the hours that have it, and not from those between', async () => {
+    await happen('delivered');
+    world.clock.advance(1 * hours);
+    const between = world.clock.now();
+    await happen('sent');
+    world.clock.advance(1 * hours);
+    await happen('delivered');
+    const from = new Date(between - 1 * days);
+    const found = await findEventHours(world.pool, accountId, 'message.delivered', from, { offset: 0, limit: 50 });
+    expect(found.total).toBe(2);
+    const startOfHour = between - (between % hours);
+    expect(found.hours.map((hour) => hour.getTime())).toEqual([startOfHour + hours, startOfHour - hours]);
   });
 
   test.each([2, 1_000, 1e15, 1e300])('page %d, past the end, is empty and has the total all the same', async (page) => {
