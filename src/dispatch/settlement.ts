@@ -146,7 +146,7 @@ export class Settlement {
       const accepted = await this.#acceptByReceipt([...stuck]);
       await this.#receive(final.filter((receipt) => stuck.has(receipt) && accepted.has(keyOf(receipt))));
     }
-    await this.#flagDuplicates(final);
+    await this.#flagDuplicates(round);
   }
 
   async #receive(receipts: readonly ReceiptOutcome[]): Promise<Set<string>> {
@@ -192,7 +192,7 @@ export class Settlement {
     return new Set(moved.map(rowKeyOf));
   }
 
-  /** A final receipt of another attempt than the accepted one: the recipient may have the message twice. */
+  /** A receipt of another attempt than the accepted one, its acceptance included: the recipient may have the message twice. */
   async #flagDuplicates(receipts: readonly ReceiptOutcome[]): Promise<void> {
     await this.#readCurrent(receipts.filter((receipt) => !this.#current.has(keyOf(receipt))));
     const duplicates = receipts.filter((receipt) => {
@@ -201,15 +201,15 @@ export class Settlement {
     });
     if (duplicates.length === 0) return;
     const additions = duplicates.map(({ accountId, messageId, provider, providerMessageId, atMs, state }) => {
-      const record: Omit<AttemptRecord, 'at'> = {
-        provider,
-        result: 'accepted',
+      const copy = { provider, result: 'accepted', provider_message_id: providerMessageId, duplicate: true } as const;
+      const record: AttemptRecord = {
+        ...copy,
+        at: formatTime(atMs),
         detail: `a receipt of an earlier attempt says ${state}`,
-        provider_message_id: providerMessageId,
-        duplicate: true,
       };
-      const attemptsJson = JSON.stringify([{ ...record, at: formatTime(atMs) }]);
-      return { accountId, messageId, attemptsJson, unlessJson: JSON.stringify([record]), isOwnReport: false };
+      // Told once, by the first of its receipts.
+      const [attemptsJson, unlessJson] = [JSON.stringify([record]), JSON.stringify([copy])];
+      return { accountId, messageId, attemptsJson, unlessJson, isOwnReport: false };
     });
     await appendAttempts(this.#db, additions);
   }

@@ -122,6 +122,22 @@ describe('a request that was written and got no answer', () => {
     expect((await service.story(message.id)).at(-1)).toMatchObject({ provider: 'twilio', duplicate: true });
   });
 
+  it('and is accepted late is a duplicate, whatever its receipts say, and is told once', async () => {
+    const { api } = await service.account();
+    await service.disturb('twilio', { latencyMs: providerTimeoutMs * 20 });
+    const to = '+9990101075';
+    const message = await api.sent({ to });
+    await service.disturb('twilio', { latencyMs: 0 });
+    const [lost] = await service.asked(to);
+    for (const state of ['queued', 'sent', 'sent']) {
+      await reportAsTwilio(lost?.callbackUrl ?? '', { MessageSid: 'SMlate', MessageStatus: state });
+    }
+    expect(await api.get(message.id)).toEqual(message);
+    expect((await service.story(message.id)).slice(2)).toMatchObject([
+      { provider: 'twilio', result: 'accepted', provider_message_id: 'SMlate', duplicate: true },
+    ]);
+  });
+
   it('but whose receipt comes while the next provider is being asked, has sent the message', async () => {
     const { api } = await service.account();
     await service.disturb('vonage', { latencyMs: 1_000 });
