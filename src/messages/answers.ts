@@ -12,7 +12,7 @@ export type Claim = { accountId: string; key: string; fingerprint: Buffer };
 
 type Running = { fingerprint: Buffer; done: Promise<unknown> };
 
-/** A first request that has not answered after this long has lost its process; its messages tell the answer. */
+/** A first request that has not answered this long after its acceptance has lost its process; its messages tell the answer. */
 const waitMsMax = 30_000;
 const pollEveryMs = 100;
 
@@ -85,7 +85,8 @@ export class IdempotentAnswers {
       if (record.status !== null && record.answer !== null) {
         return { status: record.status, body: JSON.parse(record.answer) as Answer['body'] };
       }
-      if (this.#clock.now() >= giveUpMs) return retell(record.messageIds);
+      const isLost = this.#clock.now() >= Math.min(giveUpMs, record.createdAt.getTime() + waitMsMax);
+      if (isLost) return retell(record.messageIds);
       await delay(pollEveryMs);
     }
   }

@@ -17,6 +17,7 @@ export type IdempotencyRecord = {
   /** The stored answer: its status and its JSON text; null while the first request still runs, or when its process was lost. */
   status: number | null;
   answer: string | null;
+  createdAt: Date;
 };
 
 export type IdempotencyClaim = { accountId: string; key: string; fingerprint: Buffer; messageIds: readonly string[] };
@@ -62,7 +63,7 @@ export async function readKey(
 ): Promise<IdempotencyRecord | undefined> {
   const { rows } = await db.query<IdempotencyRecord>({
     name: 'read_idempotency_key',
-    text: `SELECT fingerprint, message_ids AS "messageIds", status, answer
+    text: `SELECT fingerprint, message_ids AS "messageIds", status, answer, created_at AS "createdAt"
            FROM idempotency_keys WHERE account_id = $1 AND key = $2 AND created_at > to_timestamp($3::float8 / 1000)`,
     values: [accountId, key, nowMs - keptMs],
   });

@@ -95,6 +95,19 @@ describe('a repeat of a send with the same Idempotency-Key', () => {
     expect(isReplay(repeat)).toBe(true);
   });
 
+  it('is told so at once when the process of the first was lost long ago', async () => {
+    const { api, accountId } = await service.account();
+    const key = randomUUID();
+    const first = await api.send({ to }, withKey(key));
+    await service.pool.query('UPDATE idempotency_keys SET status = NULL, answer = NULL WHERE account_id = $1', [
+      accountId,
+    ]);
+    clock.advance(30_000);
+    const repeat = await api.send({ to }, withKey(key));
+    expect(repeat).toMatchObject({ status: 201, data: { id: first.data.id } });
+    expect(isReplay(repeat)).toBe(true);
+  });
+
   it('is a request of its own for another account', async () => {
     const headers = withKey();
     const [one, two] = [await service.account(), await service.account()];
