@@ -7,7 +7,7 @@ import type { Provider, ProviderName, SendResult } from '../providers/provider.t
 import type { AttemptRecord } from './attempt.ts';
 import type { Breaker } from './breaker.ts';
 import { expired, failureOf, unavailable, type Failure } from './failure.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome, SentOutcome } from './outcome.ts';
 import type { Pace, TurnedAway } from './pace.ts';
 import type { StartedAttempt } from './queries.ts';
 
@@ -52,6 +52,8 @@ export type Waiting = {
 /** Where a walk ends without an outcome; `gone`: the message was resolved or taken by another process meanwhile. */
 type Unresolved = Waiting | { kind: 'gone' };
 
+type Acceptance = Pick<Extract<SendResult, { outcome: 'accepted' }>, 'providerMessageId' | 'partIds'>;
+
 /** Why a provider was passed over, as the message's story has it. */
 const skipCodes = { skipped: 'breaker_open', too_fast: 'rate_reached', full: 'concurrency_reached' };
 
@@ -95,8 +97,8 @@ export class Chain {
   async walk(): Promise<Outcome | Unresolved> {
     const { providers, started, ownsLastStarted } = this.#job;
     const lost = ownsLastStarted ? [] : started;
-    for (const provider of lost) this.#note({ provider, result: 'unknown', code: 'process_lost' });
-    if (lost.length > 0 && this.#deps.onTimeout === 'stop') return this.#failed(unavailable);
+    const known = await this.#askAboutLost(lost);
+    if (known !== 'next') return known;
 
     const candidates = providers.filter((provider) => !lost.includes(provider) && this.#deps.providers.has(provider));
     let outcome = await this.#tryEach(candidates, false);
@@ -105,6 +107,34 @@ export class Chain {
     if (outcome !== 'next') return outcome;
     if (this.#isExpired()) return this.#failed(expired);
     return this.#isBusy ? this.#waits() : this.#failed(unavailable);
+  }
+
+  /**
+   * What became of attempts whose process was lost: the upstream's own word where it can be asked by our reference, else the time-out
+   * policy's. That it knows of none does not say that it will not: its log may be behind.
+   */
+  async #askAboutLost(lost: readonly ProviderName[]): Promise<Outcome | 'next'> {
+    let taken: Outcome | undefined;
+    let isUnknown = false;
+    for (const [attempt, provider] of lost.entries()) {
+      const found = await this.#deps.providers.get(provider)?.lookUpRef?.(this.#deps.refOf(this.#job.message, attempt));
+      if (found?.outcome !== 'found') {
+        isUnknown = true;
+        this.#note({ provider, result: 'unknown', code: 'process_lost' });
+        continue;
+      }
+      const { providerMessageId, state, code } = found.receipt;
+      const isTaken = state === 'sent' || state === 'delivered';
+      this.#note({
+        provider,
+        result: isTaken ? 'accepted' : 'retryable',
+        detail: 'asked, because its process was lost',
+        ...(isTaken ? { provider_message_id: providerMessageId } : { code }),
+      });
+      if (isTaken) taken ??= { ...this.#sent(provider, { providerMessageId }), attemptCount: attempt + 1 };
+    }
+    if (taken !== undefined) return taken;
+    return isUnknown && this.#deps.onTimeout === 'stop' ? this.#failed(unavailable) : 'next';
   }
 
   async #tryEach(candidates: readonly ProviderName[], pastBreaker: boolean): Promise<Outcome | Unresolved | 'next'> {
@@ -211,14 +241,7 @@ export class Chain {
     if (result === undefined) return { kind: 'gone' };
     switch (result.outcome) {
       case 'accepted':
-        return {
-          ...this.#common(),
-          kind: 'sent',
-          provider,
-          providerMessageId: result.providerMessageId,
-          recipient: this.#job.message.recipient,
-          refs: this.#refsOf(provider, result),
-        };
+        return this.#sent(provider, result);
       case 'rejected':
         return this.#failed(failureOf(result.class), result.optOut === true ? this.#job.message : undefined);
       case 'unknown':
@@ -228,10 +251,17 @@ export class Chain {
     }
   }
 
-  #refsOf(provider: ProviderName, result: Extract<SendResult, { outcome: 'accepted' }>): readonly string[] {
+  #sent(provider: ProviderName, { providerMessageId, partIds }: Acceptance): SentOutcome {
     const adapter = this.#deps.providers.get(provider);
     const isByMessageId = adapter?.receiptsByMessageId === true || adapter?.reports !== undefined;
-    return isByMessageId ? (result.partIds ?? [result.providerMessageId]) : [];
+    return {
+      ...this.#common(),
+      kind: 'sent',
+      provider,
+      providerMessageId,
+      recipient: this.#job.message.recipient,
+      refs: isByMessageId ? (partIds ?? [providerMessageId]) : [],
+    };
   }
 
   #note(record: Omit<AttemptRecord, 'at'>): void {

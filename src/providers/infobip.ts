@@ -117,6 +117,10 @@ export function createInfobipProvider(settings: InfobipSettings, { clock }: { cl
     },
   });
   const isSubscribed = settings.receiptSignature !== undefined;
+  const lookUpId = (id: string) =>
+    lookUp(upstream, `/sms/3/logs?messageId=${encodeURIComponent(id)}`, clock, (content) =>
+      readLogs(content, id, settings),
+    );
 
   return {
     name: 'infobip',
@@ -126,10 +130,8 @@ export function createInfobipProvider(settings: InfobipSettings, { clock }: { cl
       return result.kind === 'answer' ? readAnswer(result, clock) : resultOfFault(result);
     },
     readReceipts: (request) => readReceipts(request, settings, clock),
-    lookUp: (id) =>
-      lookUp(upstream, `/sms/3/logs?messageId=${encodeURIComponent(id)}`, clock, (content) =>
-        readLogs(content, id, settings),
-      ),
+    lookUp: lookUpId,
+    lookUpRef: (ref) => lookUpId(ownMessageId(ref)),
     close: () => upstream.close(),
   };
 }

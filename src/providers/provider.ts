@@ -141,6 +141,8 @@ export type Provider = {
    * such call. `recipient` is E.164 with the leading `+`.
    */
   lookUp?(providerMessageId: string, recipient: string): Promise<LookUpResult>;
+  /** The same about an attempt whose answer is not known. Absent where the upstream knows messages by no id of ours. */
+  lookUpRef?(ref: string): Promise<LookUpResult>;
   /**
    * Receipts come to one URL for the whole account, because the upstream cannot be given one with a message. They are known by
    * `providerMessageId`, so whoever sends must remember which attempt that is.

@@ -66,6 +66,20 @@ describe('infobip: sending', () => {
     await server.close();
   });
 
+  it('can be asked about an attempt by our reference alone', async () => {
+    const server = await ScriptedServer.start(
+      answer({ status: 200, body: results(reportOf(statusOf('PENDING', 26))) }),
+    );
+    const provider = infobipCases.create({ baseUrl: server.baseUrl, timeoutMs: 5_000, clock: { now: () => nowMs } });
+    expect(await provider.lookUpRef?.(messageWith().ref)).toEqual({
+      outcome: 'found',
+      receipt: { providerMessageId: messageId, state: 'sent' },
+    });
+    expect(server.requests).toMatchObject([{ method: 'GET', path: `/sms/3/logs?messageId=${messageId}` }]);
+    await provider.close();
+    await server.close();
+  });
+
   it('gives no URL with a message whose reports come from a subscription', async () => {
     const server = await ScriptedServer.start(answer(infobipCases.accepted.answer));
     const provider = infobipBodySignature.create({
