@@ -1,9 +1,11 @@
+import { AuthType, Infobip } from '@infobip-api/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Simulator, simulatorCredentials, startSimulator } from '../../src/simulator/simulator.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { at } from './wires/wire.ts';
 
-// The official SDK knows only the API before this one, and there is no verifier, for callbacks are not signed.
+// The official SDK has methods for the API before this one only; its client speaks this one all the same. There is no verifier, for
+// callbacks are not signed.
 
 let simulator: Simulator;
 let receiver: Receiver;
@@ -51,6 +53,36 @@ const send = (changes?: Changes) => call('POST', '/infobip/sms/3/messages', requ
 async function statusId(to: string, messageId: string) {
   return at((await send({ destination: { to, messageId } })).body, 'messages', 0, 'status', 'id');
 }
+
+describe("the official SDK's client", () => {
+  type Http = {
+    post(path: string, body: object): Promise<{ status: number; data: unknown }>;
+    get(path: string, query: object): Promise<{ data: unknown }>;
+  };
+
+  function sdk({ base = '/infobip', apiKey = simulatorCredentials.infobip.apiKey } = {}): Http {
+    const { channels } = new Infobip({ baseUrl: simulator.url + base, apiKey, authType: AuthType.ApiKey });
+    return (channels as { sms: { http: Http } }).sms.http;
+  }
+
+  it.each(['/infobip', ''])('is let in, sends, and reads the message back, under base path "%s"', async (base) => {
+    const messageId = `sdk-${base}`;
+    const { status, data } = await sdk({ base }).post('/sms/3/messages', request({ destination: { messageId } }));
+    expect([status, at(data, 'messages', 0, 'status', 'groupName')]).toEqual([200, 'PENDING']);
+    await expect
+      .poll(async () => (await sdk({ base }).get('/sms/3/logs', { messageId })).data)
+      .toMatchObject({ results: [{ messageId, status: { groupName: 'DELIVERED' } }] });
+  });
+
+  it.each([
+    ['a wrong key', { apiKey: 'wrong' }, {}, 401, { requestError: expect.any(Object) }],
+    ['a wrong sender', {}, { message: { sender: 'A name too long' } }, 400, { errorCode: 'E400' }],
+    ['an outage', {}, { destination: { to: '99901006104' } }, 503, { errorCode: 'E503' }],
+  ])('raises what %s is answered with', async (_what, options, changes: Changes, status, data) => {
+    const sent = sdk(options).post('/sms/3/messages', request(changes));
+    await expect(sent).rejects.toMatchObject({ response: { status, data } });
+  });
+});
 
 describe('a send', () => {
   it.each(['/infobip', ''])(
