@@ -79,6 +79,10 @@ export async function checkTarget(text: string, guard: TargetGuard): Promise<voi
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     refuse('The parameter url must start with https:// or http://.');
   }
+  // What browsers read as a URL besides: blanks around it, line feeds in it, backslashes for slashes, slashes left out.
+  if (!/^https?:\/\/[^\s\\/][^\s\\]*$/i.test(text)) {
+    refuse('The parameter url must be https:// or http://, a host and a path, without blanks and backslashes.');
+  }
   if (url.username !== '' || url.password !== '') {
     refuse('The parameter url must not contain credentials: verify the signature of each event instead.');
   }
