@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createTestClock } from '../../test/helpers/clock.ts';
+import { holdDeadlines } from '../../test/helpers/deadlines.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { SendResult } from '../providers/provider.ts';
 import { createBreaker } from './breaker.ts';
@@ -27,6 +28,8 @@ async function attempt(
 }
 
 describe('a breaker', () => {
+  holdDeadlines();
+
   it.each([
     ['throttled', retryable('throttled')],
     ['unavailable', retryable('unavailable')],

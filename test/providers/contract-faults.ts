@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Provider } from '../../src/providers/provider.ts';
 import { messageWith, nowMs, type AdapterCases } from './cases.ts';
-import { holdDeadlines, nextHead, passDeadlines } from './deadlines.ts';
+import { holdDeadlines, nextHead, passDeadlines } from '../helpers/deadlines.ts';
 import { holdsNul, withOddities } from './oddities.ts';
 import {
   answer,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LookUpResult, Provider } from '../../src/providers/provider.ts';
 import { messageWith, nowMs, type AdapterCases } from './cases.ts';
-import { holdDeadlines, passDeadlines } from './deadlines.ts';
+import { holdDeadlines, passDeadlines } from '../helpers/deadlines.ts';
 import { withOddities } from './oddities.ts';
 import { answer, garbage, reset, ScriptedServer, silence, type Script } from './scripted-server.ts';
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Upstream, type HttpResult } from '../../src/providers/http.ts';
-import { holdDeadlines, passDeadlines } from './deadlines.ts';
+import { holdDeadlines, passDeadlines } from '../helpers/deadlines.ts';
 import {
   answer,
   flood,

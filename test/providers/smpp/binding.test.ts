@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../../helpers/until.ts';
 import { messageWith } from '../cases.ts';
-import { holdDeadlines, passDeadlines, releaseDeadlines } from '../deadlines.ts';
+import { holdDeadlines, passDeadlines, releaseDeadlines } from '../../helpers/deadlines.ts';
 import { createProvider, type TestProvider } from './create-provider.ts';
 import { RawSmsc } from './raw-smsc.ts';
 import { Smsc } from './smsc.ts';

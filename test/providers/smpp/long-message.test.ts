@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../../helpers/until.ts';
 import { messageWith } from '../cases.ts';
-import { holdDeadlines, passDeadlines, releaseDeadlines } from '../deadlines.ts';
+import { holdDeadlines, passDeadlines, releaseDeadlines } from '../../helpers/deadlines.ts';
 import { createBoundProvider, type createProvider, type TestProvider } from './create-provider.ts';
 import { Smsc, textOf } from './smsc.ts';
 

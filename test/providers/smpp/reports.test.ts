@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AsyncOptOut, AsyncReceipt } from '../../../src/providers/provider.ts';
 import { until } from '../../helpers/until.ts';
 import { messageWith } from '../cases.ts';
-import { holdDeadlines, passDeadlines, releaseDeadlines } from '../deadlines.ts';
+import { holdDeadlines, passDeadlines, releaseDeadlines } from '../../helpers/deadlines.ts';
 import { createProvider, type TestProvider } from './create-provider.ts';
 import { Smsc } from './smsc.ts';
 
