@@ -1,10 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { createStillClock } from '../helpers/clock.ts';
 import { reportAsTwilio } from '../helpers/receipts.ts';
 import { TestService } from '../helpers/service.ts';
 import { until } from '../helpers/until.ts';
 
 /** Longer than the providers' time-out here: only +99901007 and imposed latency come near it. */
-const providerTimeoutMs = 1_500;
+const providerTimeoutMs = 3_000;
 
 const service = await TestService.start({ providerTimeoutMs });
 afterAll(() => service.stop());
@@ -140,10 +141,10 @@ describe('a request that was written and got no answer', () => {
 
   it('but whose receipt comes while the next provider is being asked, has sent the message', async () => {
     const { api } = await service.account();
-    await service.disturb('vonage', { latencyMs: 1_000 });
+    await service.disturb('vonage', { latencyMs: providerTimeoutMs - 500 });
     const to = '+9990100774';
     const sending = api.sent({ to });
-    await until('the next provider is asked', async () => (await service.asked(to)).length === 2, 5_000);
+    await until('the next provider is asked', async () => (await service.asked(to)).length === 2);
     const [lost] = await service.asked(to);
     await reportAsTwilio(lost?.callbackUrl ?? '', { MessageSid: 'SMlate', MessageStatus: 'sent' });
     const message = await sending;
@@ -186,7 +187,9 @@ describe('a provider that refuses our credentials', () => {
 
 describe('a provider that is out', () => {
   it('is soon passed over, and asked again when it is back; when all are out, all are asked', async () => {
-    const troubled = await TestService.start();
+    // Its breakers' pauses of 5 s end when the test says so, not because the bulks took so long.
+    const clock = createStillClock();
+    const troubled = await TestService.start({ clock });
     try {
       const { api } = await troubled.account({ balance: 100 });
       await troubled.disturb('twilio', { outage: true });
@@ -210,6 +213,7 @@ describe('a provider that is out', () => {
 
       await troubled.disturb('twilio', { outage: false });
       await troubled.disturb('vonage', { outage: false });
+      clock.advance(5_000);
       await until('twilio takes messages again', async () => {
         const { provider, attempts } = await api.sent({ to: '+9990101093' });
         return provider === 'twilio' && attempts === 1;

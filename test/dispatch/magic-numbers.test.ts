@@ -4,7 +4,7 @@ import { TestService, type TestAccount } from '../helpers/service.ts';
 import { until } from '../helpers/until.ts';
 
 // Long enough for an answer on a busy machine, short enough to wait for one that never comes.
-const service = await TestService.start({ providerTimeoutMs: 2_000 });
+const service = await TestService.start({ providerTimeoutMs: 4_000 });
 afterAll(() => service.stop());
 
 type Expectation = {

@@ -12,3 +12,14 @@ export function createTestClock(): TestClock {
     },
   };
 }
+
+/** Stands still until the test moves it. */
+export function createStillClock(): TestClock {
+  let nowMs = Date.now();
+  return {
+    now: () => nowMs,
+    advance(ms) {
+      nowMs += ms;
+    },
+  };
+}
