@@ -22,7 +22,6 @@ import { Type, type Static } from 'typebox';
 import type { Clock } from '../lib/clock.ts';
 import { Upstream, type HttpAnswer } from './http.ts';
 import { lookUp, type LookUpReading } from './look-up.ts';
-import { messagebirdErrors, messagebirdOptOutCode } from './messagebird-errors.ts';
 import type { Provider, Receipt, ReceiptReading, ReceiptRequest, SendRequest, SendResult } from './provider.ts';
 import {
   asObject,
@@ -34,6 +33,7 @@ import {
   resultOfStatus,
   shorten,
   type ErrorRow,
+  type ErrorTable,
 } from './result.ts';
 import { senderWithoutPlus } from './sender.ts';
 import { baseUrlSchema, timeoutMsSchema } from './settings.ts';
@@ -62,6 +62,23 @@ const path = '/messages';
 /** 1,377 GSM-7 characters. */
 const segmentsMax = 9;
 const clockToleranceMs = 5_000;
+
+/** Codes of refused requests. 9, 10 and 21 name the parameter that is wrong, which says more. */
+export const messagebirdErrors: ErrorTable = new Map([
+  ['99', { class: 'unavailable', text: 'internal error' }],
+
+  ['9', { class: 'invalid_content', text: 'missing parameter' }],
+  ['10', { class: 'invalid_content', text: 'invalid parameter' }],
+  ['21', { class: 'invalid_content', text: 'bad request' }],
+
+  ['25', { class: 'billing', text: 'the account has no credit' }],
+
+  ['2', { class: 'credentials', text: 'request not allowed: the access key is wrong' }],
+  ['20', { class: 'credentials', text: 'no such resource' }],
+]);
+
+/** `statusErrorCode` of receipts about recipients who sent STOP. */
+const messagebirdOptOutCode = '103';
 
 const receiptStates: ReadonlyMap<string, Receipt['state']> = new Map([
   ['scheduled', 'sent'],

@@ -21,12 +21,6 @@ import { Type, type Static } from 'typebox';
 import type { Clock } from '../lib/clock.ts';
 import { Upstream, type HttpAnswer } from './http.ts';
 import { lookUp, type LookUpReading } from './look-up.ts';
-import {
-  plivoFailedWithoutRefusal,
-  plivoOptOutCode,
-  plivoReceiptTexts,
-  plivoUndeliveredWithoutRefusal,
-} from './plivo-errors.ts';
 import type { Provider, Receipt, ReceiptReading, ReceiptRequest, SendRequest, SendResult } from './provider.ts';
 import {
   parseObject,
@@ -58,6 +52,37 @@ export type PlivoSettings = Static<typeof plivoSettingsSchema>;
 
 /** 11 segments in either encoding; a body has no more GSM-7 characters than Plivo takes (1,600). */
 const unicodeLengthMax = 737;
+
+/** Plivo's message error codes, as they come with callbacks; the answer to a send has a text alone. */
+export const plivoReceiptTexts: ReadonlyMap<string, string> = new Map([
+  ['10', 'invalid message'],
+  ['20', 'network error'],
+  ['30', 'refused as spam'],
+  ['40', 'invalid sender'],
+  ['50', 'invalid recipient'],
+  ['60', 'the message went in a loop'],
+  ['70', 'the recipient cannot be reached for good'],
+  ['80', 'the recipient cannot be reached for now'],
+  ['90', 'no route to the recipient'],
+  ['100', 'the carrier takes no such message'],
+  ['110', 'the message is too long'],
+  ['200', 'the recipient opted out'],
+  ['201', 'a US toll-free number cannot send to Canada'],
+  ['300', 'the message could not be dispatched'],
+  ['420', 'the message expired in the queue'],
+  ['450', 'the destination country is barred'],
+  ['900', 'the account has no credit'],
+  ['910', 'the account is disabled'],
+  ['1000', 'unknown error'],
+]);
+
+const plivoOptOutCode = '200';
+
+/** Callbacks of `undelivered` with these codes prove no refusal: errors that pass, an expiry, an unknown end. */
+const plivoUndeliveredWithoutRefusal: ReadonlySet<string> = new Set(['20', '80', '420', '1000']);
+
+/** The same for callbacks of `failed`. */
+const plivoFailedWithoutRefusal: ReadonlySet<string> = new Set(['420', '1000']);
 
 const receiptStates: ReadonlyMap<string, Receipt['state']> = new Map([
   ['queued', 'sent'],

@@ -4,7 +4,7 @@ import {
   africastalkingCodes,
   africastalkingErrors,
   africastalkingReasons,
-} from '../../src/providers/africastalking-errors.ts';
+} from '../../src/providers/africastalking.ts';
 import { messageWith, nowMs } from './cases.ts';
 import { africastalkingCases, africastalkingCodesByClass, africastalkingSettings } from './africastalking-cases.ts';
 import { describeAdapter } from './contract.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import plivo from 'plivo';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { plivoReceiptTexts } from '../../src/providers/plivo-errors.ts';
+import { plivoReceiptTexts } from '../../src/providers/plivo.ts';
 import { messageWith, nowMs } from './cases.ts';
 import { describeAdapter } from './contract.ts';
 import { plivoCases, plivoCodes } from './plivo-cases.ts';

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { sinchErrors } from '../../src/providers/sinch-errors.ts';
+import { sinchErrors } from '../../src/providers/sinch.ts';
 import { messageWith, nowMs } from './cases.ts';
 import { describeReceipts } from './contract-receipts.ts';
 import { describeAdapter } from './contract.ts';

@@ -1,7 +1,6 @@
 import { Telnyx } from 'telnyx';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { telnyxErrors } from '../../src/providers/telnyx-errors.ts';
-import { createTelnyxProvider } from '../../src/providers/telnyx.ts';
+import { createTelnyxProvider, telnyxErrors } from '../../src/providers/telnyx.ts';
 import { messageWith, nowMs } from './cases.ts';
 import { describeAdapter } from './contract.ts';
 import { answer, ScriptedServer } from './scripted-server.ts';
