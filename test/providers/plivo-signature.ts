@@ -17,8 +17,12 @@ export function plivoSignature(
   const [address, query] = url.split('?');
   const parameters = inOrder(query ?? '').map(({ name, value }) => `${name}=${value}`);
   const fields = inOrder(rawBody.toString()).map(({ name, value }) => `${name}${value}`);
-  const parts = [parameters.join('&'), fields.join('')].filter((part) => part !== '');
-  const signed = `${[address, parts.join('.')].filter((part) => part !== '').join('?')}.${nonce}`;
+  // A field without name and value (`=`) is a field all the same.
+  const parts = [
+    ...(parameters.length > 0 ? [parameters.join('&')] : []),
+    ...(fields.length > 0 ? [fields.join('')] : []),
+  ];
+  const signed = `${[address, ...(parts.length > 0 ? [parts.join('.')] : [])].join('?')}.${nonce}`;
   return {
     'x-plivo-signature-v3': createHmac('sha256', authToken).update(signed).digest('base64'),
     'x-plivo-signature-v3-nonce': nonce,

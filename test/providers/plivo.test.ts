@@ -81,6 +81,7 @@ describe('plivo: oracles', () => {
         expect(isForged).toBe(!isValid);
         expect(isForged).toBe(isTampered);
       }),
+      { examples: [[[['', '']], [], false]] },
     );
   });
 
