@@ -15,7 +15,8 @@ export type Pagination = Static<typeof paginationSchema>;
 
 /** Query parameters of every paged list (spec: Limits). */
 export const pageQuery = {
-  page: Type.Integer({ minimum: 1, default: 1, description: 'Which page, from 1.' }),
+  // A text of 400 digits would be Infinity, which is no number that the answer could name.
+  page: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: 1, description: 'Which page, from 1.' }),
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 50, description: 'Items on a page.' }),
 };
 

@@ -95,6 +95,7 @@ describe('a request is answered with the envelope', () => {
     ['has an id that cannot be decoded', '/api/v1/messages/%zz', 400],
     ['has an id of 5,000 characters', `/api/v1/messages/${'a'.repeat(5_000)}`, 404],
     ['has a query that cannot be decoded', '/api/v1/messages?to=%zz', 200],
+    ['has a page of 400 digits', `/api/v1/messages?page=${'9'.repeat(400)}`, 400],
     ['has an empty segment', '//', 404],
     ['is a star', '*', 404],
   ])('also where the URL %s', async (_what, path, expected) => {
