@@ -78,9 +78,9 @@ export function bodyOf(schema: Schema, hints: Hints): fc.Arbitrary<string> {
   );
 }
 
-/** An object may have a `toString` of its own. */
+/** As it is where it is text, else as JSON: an object may have a `toString` of its own. */
 function textOf(value: unknown): string {
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** Query parameters as text: those the operation takes, and others. */
