@@ -74,6 +74,7 @@ Heliograph is ready.
 
   API        ${quickstart.base_url}
   key        ${quickstart.api_key}
+  reference  ${quickstart.docs_url}
   simulator  ${quickstart.simulator_url}
   kept in    ${dataDir}/quickstart.json
 
@@ -83,6 +84,7 @@ Send a message:
     -H 'Authorization: Bearer ${quickstart.api_key}' -H 'Content-Type: application/json' \\
     -d '{"to":"+14155550123","from":"${quickstart.sender}","body":"Hello from Heliograph"}'
 
+Look after it: npx heliograph --help
 Stop with Ctrl-C.
 `;
 }
