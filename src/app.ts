@@ -163,7 +163,8 @@ function buildPipeline(
       metrics.attempt(provider, result, latencyMs);
       recentAttempts.note(provider, result, latencyMs);
     },
-    refOf: (message, attempt) => encodeRef({ accountId: message.account_id, messageId: message.id, attempt }, refKey),
+    refOf: (provider, { account_id: accountId, id: messageId }, attempt) =>
+      encodeRef({ accountId, messageId, attempt }, provider, refKey),
     callbackUrlOf: (provider, ref) => `${publicUrl()}/receipts/${provider}/${ref}`,
   });
   const receiptDesk = new ReceiptDesk({ pool, clock, ids, log, outcomes: receiptOutcomes, refKey, metrics });

@@ -69,7 +69,7 @@ async function walkOn(
       isStopping: () => false,
       attemptTimeoutMs: 10_000,
       onTimeout,
-      refOf: (_message, attempt) => `ref of ${attempt}`,
+      refOf: (_provider, _message, attempt) => `ref of ${attempt}`,
       callbackUrlOf: () => 'https://example.com/',
     },
   );

@@ -35,7 +35,7 @@ export type ChainDeps = {
   attemptTimeoutMs: number;
   /** After a request that was written and got no answer: on to the next provider, or fail the message. */
   onTimeout: 'next' | 'stop';
-  refOf: (message: MessageRow, attempt: number) => string;
+  refOf: (provider: ProviderName, message: MessageRow, attempt: number) => string;
   callbackUrlOf: (provider: ProviderName, ref: string) => string;
   onAttempt?: (provider: ProviderName, result: SendResult['outcome'], latencyMs: number) => void;
 };
@@ -117,7 +117,8 @@ export class Chain {
     let taken: Outcome | undefined;
     let isUnknown = false;
     for (const [attempt, provider] of lost.entries()) {
-      const found = await this.#deps.providers.get(provider)?.lookUpRef?.(this.#deps.refOf(this.#job.message, attempt));
+      const ref = this.#deps.refOf(provider, this.#job.message, attempt);
+      const found = await this.#deps.providers.get(provider)?.lookUpRef?.(ref);
       if (found?.outcome !== 'found') {
         isUnknown = true;
         this.#note({ provider, result: 'unknown', code: 'process_lost' });
@@ -190,7 +191,7 @@ export class Chain {
     this.#attempts += 1;
     this.#made.add(provider);
     this.#lastProvider = provider;
-    const ref = refOf(message, attempt);
+    const ref = refOf(provider, message, attempt);
     const startedMs = clock.now();
     const adapter = this.#deps.providers.get(provider);
     if (adapter === undefined) throw new Error(`no adapter for ${provider}`);

@@ -54,7 +54,7 @@ export class ReceiptDesk {
   /** Resolves once the receipt is committed or parked. */
   async settleByRef(provider: ProviderName, receipt: Receipt, urlRef: Ref | undefined, raw: string): Promise<void> {
     this.#deps.metrics.receipt(provider, receipt.state);
-    const ref = receipt.ref === undefined ? urlRef : decodeRef(receipt.ref, this.#deps.refKey);
+    const ref = receipt.ref === undefined ? urlRef : decodeRef(receipt.ref, provider, this.#deps.refKey);
     const isKnown = ref !== undefined && (await this.#settle(provider, receipt, ref, raw)) !== undefined;
     if (isKnown) return;
     await this.#park(
@@ -157,7 +157,7 @@ export class ReceiptDesk {
   /** The answer to a send that had been given up: the upstream has the message after all. */
   async #acceptLate(provider: ProviderName, { ref: text, providerMessageId, partIds }: LateAcceptance): Promise<void> {
     const { outcomes, clock, log, refKey } = this.#deps;
-    const ref = decodeRef(text, refKey);
+    const ref = decodeRef(text, provider, refKey);
     if (ref === undefined) return;
     try {
       await outcomes.add({

@@ -1,6 +1,7 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { providerNames } from '../providers/provider.ts';
 import { decodeRef, encodeRef } from './ref.ts';
 
 const key = createSecretKey(randomBytes(32));
@@ -11,8 +12,8 @@ describe('a ref', () => {
   it('names its attempt, in few enough characters for every upstream', () => {
     fc.assert(
       fc.property(anyRef, (ref) => {
-        const text = encodeRef(ref, key);
-        expect(decodeRef(text, key)).toEqual(ref);
+        const text = encodeRef(ref, 'twilio', key);
+        expect(decodeRef(text, 'twilio', key)).toEqual(ref);
         expect(text).toMatch(/^[\w-]{58}$/);
       }),
     );
@@ -21,9 +22,9 @@ describe('a ref', () => {
   it('is not recognized with any one character changed', () => {
     fc.assert(
       fc.property(anyRef, fc.nat({ max: 57 }), fc.nat({ max: 62 }), (ref, position, shift) => {
-        const text = encodeRef(ref, key);
+        const text = encodeRef(ref, 'twilio', key);
         const other = alphabet[(alphabet.indexOf(text[position] ?? '') + 1 + shift) % 64] ?? '';
-        expect(decodeRef(text.slice(0, position) + other + text.slice(position + 1), key)).toBeUndefined();
+        expect(decodeRef(text.slice(0, position) + other + text.slice(position + 1), 'twilio', key)).toBeUndefined();
       }),
     );
   });
@@ -31,9 +32,18 @@ describe('a ref', () => {
   it('is not recognized under another key', () => {
     fc.assert(
       fc.property(anyRef, (ref) => {
-        expect(decodeRef(encodeRef(ref, createSecretKey(randomBytes(32))), key)).toBeUndefined();
+        expect(decodeRef(encodeRef(ref, 'twilio', createSecretKey(randomBytes(32))), 'twilio', key)).toBeUndefined();
       }),
       { numRuns: 20 },
+    );
+  });
+
+  it('is not recognized as one of another provider', () => {
+    fc.assert(
+      fc.property(anyRef, fc.constantFrom(...providerNames), fc.constantFrom(...providerNames), (ref, own, other) => {
+        const read = decodeRef(encodeRef(ref, own, key), other, key);
+        expect(read).toEqual(own === other ? ref : undefined);
+      }),
     );
   });
 
@@ -45,7 +55,7 @@ describe('a ref', () => {
           fc.string({ unit: fc.constantFrom(...Array.from(alphabet)), minLength: 58, maxLength: 58 }),
         ),
         (text) => {
-          expect(decodeRef(text, key)).toBeUndefined();
+          expect(decodeRef(text, 'twilio', key)).toBeUndefined();
         },
       ),
     );
@@ -58,6 +68,7 @@ describe('a ref', () => {
         messageId: '01890a5d-ac96-774b-bcce-b302099a8057',
         attempt: 0,
       },
+      'twilio',
       key,
     );
     for (const spelling of [
@@ -66,7 +77,7 @@ describe('a ref', () => {
       text.replaceAll('-', '+').replaceAll('_', '/').concat('=='),
       `${text}A`,
     ]) {
-      expect(decodeRef(spelling, key)).toBeUndefined();
+      expect(decodeRef(spelling, 'twilio', key)).toBeUndefined();
     }
   });
 });

@@ -52,7 +52,7 @@ function unknownPlace(): ApiError {
 
 async function receive(request: FastifyRequest, provider: Provider, token: string, deps: ReceiptDeps): Promise<void> {
   const { name, receiptsByMessageId } = provider;
-  const ref = decodeRef(token, deps.refKey);
+  const ref = decodeRef(token, name, deps.refKey);
   if (receiptsByMessageId === true ? !isSame(token, accountTokenOf(name, deps.refKey)) : ref === undefined) {
     throw unknownPlace();
   }

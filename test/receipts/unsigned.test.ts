@@ -97,4 +97,15 @@ describe.each(names)('a receipt of %s', (provider) => {
     expect((await account.api.get(message.id)).status).toBe('sent');
     expect((await other.account.api.get(other.message.id)).status).toBe('sent');
   });
+
+  it('is not believed at the URL that another provider was given, which may sign its receipts', async () => {
+    const account = await service.account();
+    const to = `+9990101070${names.indexOf(provider)}`;
+    const message = await account.api.sent({ to, provider: 'twilio' });
+    const [asked] = await service.asked(to);
+    const url = String(asked?.callbackUrl).replace('/twilio/', `/${provider}/`);
+    const told = reports[provider](message.provider_message_id ?? '', url.split('/').at(-1) ?? '');
+    expect(await report(url, told)).toBe(404);
+    expect((await account.api.get(message.id)).status).toBe('sent');
+  });
 });
