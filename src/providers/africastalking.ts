@@ -14,7 +14,7 @@
 //   id=ATPid_…&status=Failed&phoneNumber=%2B254711000000&networkCode=63902&failureReason=UserInBlackList&retryCount=0
 import { Type, type Static } from 'typebox';
 import type { Clock } from '../lib/clock.ts';
-import { Upstream, type HttpAnswer } from './http.ts';
+import { Upstream, type HttpAdapterDependencies, type HttpAnswer } from './http.ts';
 import type { Provider, Receipt, ReceiptReading, ReceiptRequest, SendRequest, SendResult } from './provider.ts';
 import {
   asObject,
@@ -109,10 +109,14 @@ const receiptStates: ReadonlyMap<string, Receipt['state']> = new Map([
   ['AbsentSubscriber', 'undelivered'],
 ]);
 
-export function createAfricastalkingProvider(settings: AfricastalkingSettings, { clock }: { clock: Clock }): Provider {
+export function createAfricastalkingProvider(
+  settings: AfricastalkingSettings,
+  { clock, connectionsMax }: HttpAdapterDependencies,
+): Provider {
   const upstream = new Upstream({
     baseUrl: settings.baseUrl,
     timeoutMs: settings.timeoutMs,
+    connectionsMax,
     headers: {
       accept: 'application/json',
       apikey: settings.apiKey,

@@ -1,4 +1,5 @@
 import { Pool, type Dispatcher } from 'undici';
+import type { Clock } from '../lib/clock.ts';
 
 /** The upstream's answer. `body` may be cut short (size, reset, deadline): what cannot be parsed is judged by its status. */
 export type HttpAnswer = {
@@ -16,6 +17,13 @@ export type HttpFault = { kind: 'not_written' | 'no_answer'; code: string; messa
 
 export type HttpResult = HttpAnswer | HttpFault;
 
+/** What an adapter that speaks HTTP is given besides its settings. */
+export type HttpAdapterDependencies = {
+  clock: Clock;
+  /** As many as there may be messages under way. */
+  connectionsMax?: number;
+};
+
 export type UpstreamOptions = {
   /** Scheme, host, optional port and optional path prefix. */
   baseUrl: string;
@@ -23,7 +31,7 @@ export type UpstreamOptions = {
   headers: Readonly<Record<string, string>>;
   /** For one whole attempt: waiting for a connection, connecting, writing and reading. */
   timeoutMs: number;
-  connectionsMax?: number;
+  connectionsMax?: number | undefined;
 };
 
 const connectionsMaxDefault = 128;

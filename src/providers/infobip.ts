@@ -22,7 +22,7 @@
 import { createHmac } from 'node:crypto';
 import { Type, type Static } from 'typebox';
 import type { Clock } from '../lib/clock.ts';
-import { Upstream, type HttpAnswer } from './http.ts';
+import { Upstream, type HttpAdapterDependencies, type HttpAnswer } from './http.ts';
 import {
   infobipDuplicateStatus,
   infobipOptOutErrors,
@@ -106,10 +106,14 @@ const operatorStatus = 2;
 /** Blocked by the protection against fraud, reported under EXPIRED or REJECTED. */
 const fraudBlockStatus = 87;
 
-export function createInfobipProvider(settings: InfobipSettings, { clock }: { clock: Clock }): Provider {
+export function createInfobipProvider(
+  settings: InfobipSettings,
+  { clock, connectionsMax }: HttpAdapterDependencies,
+): Provider {
   const upstream = new Upstream({
     baseUrl: settings.baseUrl,
     timeoutMs: settings.timeoutMs,
+    connectionsMax,
     headers: {
       accept: 'application/json',
       authorization: `App ${settings.apiKey}`,

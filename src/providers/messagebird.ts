@@ -20,7 +20,7 @@
 import { createHash } from 'node:crypto';
 import { Type, type Static } from 'typebox';
 import type { Clock } from '../lib/clock.ts';
-import { Upstream, type HttpAnswer } from './http.ts';
+import { Upstream, type HttpAdapterDependencies, type HttpAnswer } from './http.ts';
 import { lookUp, type LookUpReading } from './look-up.ts';
 import type { Provider, Receipt, ReceiptReading, ReceiptRequest, SendRequest, SendResult } from './provider.ts';
 import {
@@ -89,10 +89,14 @@ const receiptStates: ReadonlyMap<string, Receipt['state']> = new Map([
   ['expired', 'undelivered'],
 ]);
 
-export function createMessagebirdProvider(settings: MessagebirdSettings, { clock }: { clock: Clock }): Provider {
+export function createMessagebirdProvider(
+  settings: MessagebirdSettings,
+  { clock, connectionsMax }: HttpAdapterDependencies,
+): Provider {
   const upstream = new Upstream({
     baseUrl: settings.baseUrl,
     timeoutMs: settings.timeoutMs,
+    connectionsMax,
     headers: {
       accept: 'application/json',
       authorization: `AccessKey ${settings.accessKey}`,

@@ -19,7 +19,7 @@
 import { createHmac } from 'node:crypto';
 import { Type, type Static } from 'typebox';
 import type { Clock } from '../lib/clock.ts';
-import { Upstream, type HttpAnswer } from './http.ts';
+import { Upstream, type HttpAdapterDependencies, type HttpAnswer } from './http.ts';
 import { lookUp, type LookUpReading } from './look-up.ts';
 import type { Provider, Receipt, ReceiptReading, ReceiptRequest, SendRequest, SendResult } from './provider.ts';
 import {
@@ -94,11 +94,15 @@ const receiptStates: ReadonlyMap<string, Receipt['state']> = new Map([
   ['rejected', 'failed'],
 ]);
 
-export function createPlivoProvider(settings: PlivoSettings, { clock }: { clock: Clock }): Provider {
+export function createPlivoProvider(
+  settings: PlivoSettings,
+  { clock, connectionsMax }: HttpAdapterDependencies,
+): Provider {
   const { authId, authToken } = settings;
   const upstream = new Upstream({
     baseUrl: settings.baseUrl,
     timeoutMs: settings.timeoutMs,
+    connectionsMax,
     headers: {
       accept: 'application/json',
       authorization: `Basic ${Buffer.from(`${authId}:${authToken}`).toString('base64')}`,

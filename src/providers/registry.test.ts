@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Check, Default, Errors } from 'typebox/value';
 import type { TObject } from 'typebox';
 import { describe, expect, it } from 'vitest';
@@ -129,6 +132,30 @@ describe('the providers', () => {
       expect(provider.name).toBe(name);
       await provider.close();
     }
+  });
+
+  it('take as many messages at a time as they were given places for', async () => {
+    const concurrency = 140;
+    const waiting: ServerResponse[] = [];
+    const server = createServer((_request, response) => waiting.push(response)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const settings = withDefaults({ sinch: { ...sinch, baseUrl: `http://127.0.0.1:${port}`, concurrency } });
+    const provider = createProviders(settings, { clock: { now: () => 0 }, random: () => 0.5 }).get('sinch');
+    const request = {
+      to: '+14155550123',
+      from: 'HELIO',
+      body: 'Hello',
+      callbackUrl: 'http://127.0.0.1/',
+      ref: 'ref',
+      segments: 1,
+    };
+    const sending = Array.from({ length: concurrency }, () => provider?.send({ ...request, encoding: 'gsm7' }));
+    await expect.poll(() => waiting.length).toBe(concurrency);
+    for (const response of waiting) response.writeHead(503).end();
+    await Promise.all(sending);
+    await provider?.close();
+    server.close();
   });
 
   it('are none where none is configured', () => {

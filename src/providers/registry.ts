@@ -1,6 +1,7 @@
 import { Type, type Static, type TObject, type TSchema } from 'typebox';
 import type { Clock } from '../lib/clock.ts';
 import { africastalkingSettingsSchema, createAfricastalkingProvider } from './africastalking.ts';
+import type { HttpAdapterDependencies } from './http.ts';
 import { createInfobipProvider, infobipSettingsSchema } from './infobip.ts';
 import { createMessagebirdProvider, messagebirdSettingsSchema } from './messagebird.ts';
 import { createPlivoProvider, plivoSettingsSchema } from './plivo.ts';
@@ -23,7 +24,7 @@ export type ProviderDependencies = {
 
 type Adapter<Schema extends TSchema = TSchema> = {
   settingsSchema: Schema;
-  create(settings: Static<Schema>, dependencies: ProviderDependencies): Provider;
+  create(settings: Static<Schema>, dependencies: ProviderDependencies & HttpAdapterDependencies): Provider;
   /**
    * Messages per second that the upstream takes from an account unless more was agreed. Left out where it queues what comes faster or
    * states no limit.
@@ -122,7 +123,8 @@ export function createProviders(
     if (settingsOf[name] === undefined) continue;
     const adapter = adapterOf[name];
     if (adapter === undefined) throw new Error(`there is no adapter for the provider ${name}`);
-    providers.set(name, adapter.create(settingsOf[name], dependencies));
+    const connectionsMax = paceOf(settings, name).concurrencyMax;
+    providers.set(name, adapter.create(settingsOf[name], { ...dependencies, connectionsMax }));
   }
   return providers;
 }

@@ -19,7 +19,7 @@
 import { createHmac } from 'node:crypto';
 import { Type, type Static } from 'typebox';
 import type { Clock } from '../lib/clock.ts';
-import { Upstream, type HttpAnswer } from './http.ts';
+import { Upstream, type HttpAdapterDependencies, type HttpAnswer } from './http.ts';
 import { lookUp } from './look-up.ts';
 import type { Provider, Receipt, ReceiptReading, ReceiptRequest, SendRequest, SendResult } from './provider.ts';
 import {
@@ -132,10 +132,14 @@ const receiptStates: ReadonlyMap<string, Receipt['state']> = new Map([
   ['Unknown', 'undelivered'],
 ]);
 
-export function createSinchProvider(settings: SinchSettings, { clock }: { clock: Clock }): Provider {
+export function createSinchProvider(
+  settings: SinchSettings,
+  { clock, connectionsMax }: HttpAdapterDependencies,
+): Provider {
   const upstream = new Upstream({
     baseUrl: settings.baseUrl,
     timeoutMs: settings.timeoutMs,
+    connectionsMax,
     headers: {
       accept: 'application/json',
       authorization: `Bearer ${settings.apiToken}`,

@@ -18,7 +18,7 @@
 import { createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { Type, type Static } from 'typebox';
 import type { Clock } from '../lib/clock.ts';
-import { Upstream, type HttpAnswer } from './http.ts';
+import { Upstream, type HttpAdapterDependencies, type HttpAnswer } from './http.ts';
 import { lookUp } from './look-up.ts';
 import type { Provider, Receipt, ReceiptReading, ReceiptRequest, SendRequest, SendResult } from './provider.ts';
 import {
@@ -165,10 +165,14 @@ const receiptStates: ReadonlyMap<string, Receipt['state']> = new Map([
   ['expired', 'undelivered'],
 ]);
 
-export function createTelnyxProvider(settings: TelnyxSettings, { clock }: { clock: Clock }): Provider {
+export function createTelnyxProvider(
+  settings: TelnyxSettings,
+  { clock, connectionsMax }: HttpAdapterDependencies,
+): Provider {
   const upstream = new Upstream({
     baseUrl: settings.baseUrl,
     timeoutMs: settings.timeoutMs,
+    connectionsMax,
     headers: {
       accept: 'application/json',
       authorization: `Bearer ${settings.apiKey}`,

@@ -16,7 +16,7 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { Type, type Static } from 'typebox';
 import type { Clock } from '../lib/clock.ts';
-import { Upstream, type HttpAnswer } from './http.ts';
+import { Upstream, type HttpAdapterDependencies, type HttpAnswer } from './http.ts';
 import { lookUp, type LookUpReading } from './look-up.ts';
 import type { Provider, Receipt, ReceiptReading, ReceiptRequest, SendRequest, SendResult } from './provider.ts';
 import { parseObject, readCode, readText, resultOfError, resultOfFault, resultOfStatus } from './result.ts';
@@ -77,13 +77,17 @@ const receiptStates: ReadonlyMap<string, ReceiptState> = new Map([
   ['canceled', 'failed'],
 ]);
 
-export function createTwilioProvider(settings: TwilioSettings, { clock }: { clock: Clock }): Provider {
+export function createTwilioProvider(
+  settings: TwilioSettings,
+  { clock, connectionsMax }: HttpAdapterDependencies,
+): Provider {
   const { accountSid, authToken, apiKey, messagingServiceSid } = settings;
   const signingKey = createSecretKey(authToken, 'utf8');
   const credentials = apiKey === undefined ? `${accountSid}:${authToken}` : `${apiKey.sid}:${apiKey.secret}`;
   const upstream = new Upstream({
     baseUrl: settings.baseUrl,
     timeoutMs: settings.timeoutMs,
+    connectionsMax,
     headers: {
       accept: 'application/json',
       authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,

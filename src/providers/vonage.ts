@@ -23,7 +23,7 @@
 import { createHash } from 'node:crypto';
 import { Type, type Static } from 'typebox';
 import type { Clock } from '../lib/clock.ts';
-import { Upstream, type HttpAnswer } from './http.ts';
+import { Upstream, type HttpAdapterDependencies, type HttpAnswer } from './http.ts';
 import { lookUp, type LookUpReading } from './look-up.ts';
 import type { Provider, Receipt, ReceiptReading, ReceiptRequest, SendRequest, SendResult } from './provider.ts';
 import {
@@ -78,10 +78,14 @@ const receiptStates: ReadonlyMap<unknown, Receipt['state']> = new Map([
   ['undeliverable', 'undelivered'],
 ]);
 
-export function createVonageProvider(settings: VonageSettings, { clock }: { clock: Clock }): Provider {
+export function createVonageProvider(
+  settings: VonageSettings,
+  { clock, connectionsMax }: HttpAdapterDependencies,
+): Provider {
   const { apiKey, apiSecret } = settings;
   const options = {
     timeoutMs: settings.timeoutMs,
+    connectionsMax,
     headers: {
       accept: 'application/json',
       authorization: `Basic ${Buffer.from(`${apiKey}:${apiSecret}`).toString('base64')}`,
