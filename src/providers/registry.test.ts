@@ -142,6 +142,7 @@ describe('the providers', () => {
     const { port } = server.address() as AddressInfo;
     const settings = withDefaults({ sinch: { ...sinch, baseUrl: `http://127.0.0.1:${port}`, concurrency } });
     const provider = createProviders(settings, { clock: { now: () => 0 }, random: () => 0.5 }).get('sinch');
+    if (provider === undefined) throw new Error('there is no sinch');
     const request = {
       to: '+14155550123',
       from: 'HELIO',
@@ -150,11 +151,11 @@ describe('the providers', () => {
       ref: 'ref',
       segments: 1,
     };
-    const sending = Array.from({ length: concurrency }, () => provider?.send({ ...request, encoding: 'gsm7' }));
+    const sending = Array.from({ length: concurrency }, () => provider.send({ ...request, encoding: 'gsm7' }));
     await expect.poll(() => waiting.length).toBe(concurrency);
     for (const response of waiting) response.writeHead(503).end();
     await Promise.all(sending);
-    await provider?.close();
+    await provider.close();
     server.close();
   });
 
