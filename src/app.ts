@@ -10,7 +10,7 @@ import { createPool, type Pool } from './db/pool.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import { createOutcomes } from './dispatch/outcome.ts';
 import { RecentAttemptCounts } from './dispatch/recent-attempts.ts';
-import { leaseMsFor } from './dispatch/send.ts';
+import { leaseMsFor } from './dispatch/lease.ts';
 import { connectRequestCounter, createRequestCounter, type RequestCounter } from './http/request-counter.ts';
 import type { Clock } from './lib/clock.ts';
 import { createIdSource, type IdSource } from './lib/ids.ts';
@@ -234,7 +234,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     rateCard: config.rateCard,
     isApprovedSender: createIsApprovedSender(pool, notices),
     paceOf: (provider) => paceOf(config.providers, provider),
-    dispatch: (job, lane) => dispatcher.dispatch(job, lane),
+    dispatch: (job, lane, withinMs) => dispatcher.settle(job, lane, withinMs),
     answerWithinMs,
     answers: new IdempotentAnswers({ pool, clock, log }),
     publicUrl,

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import type { KeyUses } from './accounts/key-uses.ts';
 import { ensurePartitions } from './db/partitions.ts';
 import type { Pool } from './db/pool.ts';
@@ -36,7 +36,13 @@ export function startWorkers(deps: WorkerDeps): Worker[] {
     startWorker({ name, everyMs, log, work, onRun: (result) => metrics.workerRun(name, result) });
   const receiptPoller = new ReceiptPoller(deps);
   return [
-    start('dispatch sweeper', 1_000, () => sweep({ pool, clock, dispatcher, attemptTimeoutMs, randomId: randomUUID })),
+    start('dispatch sweeper', 1_000, () =>
+      sweep({ pool, clock, dispatcher, attemptTimeoutMs, randomBelow: randomInt }),
+    ),
+    start('awaited messages', 1_000, async () => {
+      await dispatcher.lookAtAwaited();
+      return 'done';
+    }),
     start('delivery sweep', 1_000, async () => ((await deliverer.sweepDue()) > 0 ? 'more' : 'done')),
     start('parked receipts', 1_000, () => receiptDesk.sweepParked()),
     start('lost receipts', 60_000, (signal) => receiptPoller.run(signal)),

@@ -5,11 +5,13 @@ import { Batcher } from '../lib/batcher.ts';
 import { toPublicId } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { ProviderName } from '../providers/provider.ts';
+import { Awaited } from './awaited.ts';
 import { createBreaker, type Breaker } from './breaker.ts';
+import { leaseMarginMs } from './lease.ts';
 import type { Outcome } from './outcome.ts';
 import { Pace, type PaceSettings } from './pace.ts';
 import { handBack, markStarted, type HandBack, type StartedAttempt } from './queries.ts';
-import { Chain, leaseMarginMs, neverWalked, type ChainDeps, type DispatchJob } from './send.ts';
+import { Chain, neverWalked, type ChainDeps, type DispatchJob } from './send.ts';
 
 export type LaneName = 'single' | 'bulk';
 
@@ -32,12 +34,14 @@ export class Dispatcher {
   readonly #lanes: Record<LaneName, LimitFunction>;
   readonly #chainDeps: ChainDeps;
   readonly #handBacks: Batcher<HandBack, void>;
+  readonly #awaited: Awaited;
   /** Jobs in a lane, those that wait in it included. */
   readonly #running = new Set<Promise<MessageRow>>();
   #stopping = false;
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
+    this.#awaited = new Awaited(deps.pool);
     const names = [...deps.providers.keys()];
     // Attempts without an answer keep their places for a whole time-out: the lane holds all that providers can have, and its own besides.
     const places = names.reduce((sum, name) => sum + deps.paceOf(name).concurrencyMax, 0);
@@ -73,7 +77,7 @@ export class Dispatcher {
 
   /** Resolves to the message once its outcome is committed; to the message as it was when it must be left to the sweeper. */
   async dispatch(job: DispatchJob, lane: LaneName): Promise<MessageRow> {
-    const running = this.room(lane) > 0 ? this.#lanes[lane](() => this.#run(job)) : this.#leave(job);
+    const running = this.room(lane) > 0 ? this.#lanes[lane](() => this.#run(job, lane)) : this.#leave(job);
     this.#running.add(running);
     try {
       return await running;
@@ -82,22 +86,38 @@ export class Dispatcher {
     }
   }
 
-  /** Starts nothing new; resolves when what was running is committed. */
+  /** As `dispatch`, for somebody who waits: a message that is left to a later turn is waited for no longer than `withinMs`. */
+  async settle(job: DispatchJob, lane: LaneName, withinMs: number): Promise<MessageRow> {
+    const giveUpMs = this.#deps.clock.now() + withinMs;
+    const message = await this.dispatch(job, lane);
+    if (message.status !== 'pending' || this.#stopping) return message;
+    return this.#awaited.wait(message, giveUpMs - this.#deps.clock.now());
+  }
+
+  /** Tells those who wait what other processes settled. A worker calls this every second. */
+  lookAtAwaited(): Promise<void> {
+    return this.#awaited.look();
+  }
+
+  /** Starts nothing new, and keeps nobody waiting; resolves when what was running is committed. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    this.#awaited.release();
     await Promise.all(this.#running);
     await this.#deps.outcomes.idle();
   }
 
-  async #run(job: DispatchJob): Promise<MessageRow> {
+  async #run(job: DispatchJob, lane: LaneName): Promise<MessageRow> {
     const { clock, outcomes, log, attemptTimeoutMs } = this.#deps;
     const isLeaseShort = clock.now() + attemptTimeoutMs + leaseMarginMs > job.leasedUntilMs;
     if (this.#stopping || isLeaseShort) return this.#leave(job);
     try {
-      const end = await new Chain(job, this.#chainDeps).walk();
+      const end = await new Chain(job, this.#chainDeps, lane === 'bulk').walk();
       if (end.kind === 'gone') return job.message;
       if (end.kind === 'waits') return await this.#leave(job, end);
-      return (await outcomes.add(end)) ?? job.message;
+      const settled = (await outcomes.add(end)) ?? job.message;
+      this.#awaited.tell(settled);
+      return settled;
     } catch (error) {
       // The lease runs out and the sweeper decides.
       log.error(
@@ -109,10 +129,13 @@ export class Dispatcher {
   }
 
   /** Leaves a message to the sweeper: to this process's after a while, to another one's at once when this one stops. */
-  async #leave(job: DispatchJob, { unmade, heldUntilMs } = neverWalked(job)): Promise<MessageRow> {
+  async #leave(
+    job: DispatchJob,
+    { unmade, heldUntilMs, turnInMs = turnEveryMs } = neverWalked(job),
+  ): Promise<MessageRow> {
     const { clock, log } = this.#deps;
     const { account_id: accountId, id: messageId } = job.message;
-    const dueAtMs = clock.now() + (this.#stopping ? 0 : turnEveryMs);
+    const dueAtMs = clock.now() + (this.#stopping ? 0 : turnInMs);
     try {
       await this.#handBacks.add({ accountId, messageId, unmade, dueAtMs, heldUntilMs });
     } catch (error) {

@@ -115,9 +115,45 @@ describe('a pace', () => {
     const first = pace.run(() => silence);
     clock.advance(5_000);
     const hasty = await pace.run(send);
-    const patient = pace.run(send, 60_000);
+    const patient = pace.run(send, { patienceMs: 60_000 });
     await passDeadlines(60_999);
     answer('sent');
     expect([await first, hasty, await patient]).toEqual(['sent', 'full', 'sent']);
+  });
+
+  it('leaves who does not give way half of the wait for the rate', async () => {
+    const pace = new Pace({ ratePerSecond: 20, concurrencyMax: 100 }, stillClock());
+    const many = Array.from({ length: 60 }, () => pace.run(send, { givesWay: true }));
+    const others = Array.from({ length: 20 }, () => pace.run(send));
+    await passDeadlines(1_000);
+    expect((await Promise.all(many)).filter((result) => result === 'sent')).toHaveLength(30);
+    expect((await Promise.all(others)).filter((result) => result === 'sent')).toHaveLength(10);
+  });
+
+  it('leaves who does not give way a quarter of the places', async () => {
+    const pace = new Pace({ ratePerSecond: undefined, concurrencyMax: 4 }, systemClock);
+    const { promise: silence, resolve: answer } = Promise.withResolvers<string>();
+    let underWay = 0;
+    const many = Array.from({ length: 10 }, () =>
+      pace.run(
+        () => {
+          underWay += 1;
+          return silence;
+        },
+        { givesWay: true },
+      ),
+    );
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(underWay).toBe(3);
+    expect(await pace.run(send)).toBe('sent');
+    answer('sent');
+    expect(new Set(await Promise.all(many))).toEqual(new Set(['sent']));
+  });
+
+  it('gives who was turned away turns one after another, at its rate, none later than in a minute', () => {
+    const pace = new Pace({ ratePerSecond: 10, concurrencyMax: 1 }, stillClock());
+    expect([1, 2, 3].map(() => pace.takeTurn())).toEqual([1_100, 1_200, 1_300]);
+    const turns = Array.from({ length: 1_000 }, () => pace.takeTurn());
+    expect(Math.max(...turns)).toBe(60_000);
   });
 });

@@ -17,6 +17,17 @@ const bucketSeconds = 1;
 const waitMsMax = 1_000;
 /** Attempts waiting for one of an upstream's places beyond this take the next provider. */
 const waitingMax = 2_000;
+/** Who gives way leaves the other half of that wait, and a quarter of the places, to those who do not. */
+const shareOf = { waitMs: waitMsMax / 2, places: 0.75 };
+/** Nobody is sent away for longer: by then there may be room. */
+const turnMsMax = 60_000;
+
+export type Manners = {
+  /** For who has nowhere else to go: waits for a place that much longer than a second. */
+  patienceMs?: number;
+  /** For who comes in great numbers: lets others pass. */
+  givesWay?: boolean;
+};
 
 /** How fast and how many at a time one upstream is called. */
 export class Pace {
@@ -24,10 +35,13 @@ export class Pace {
   readonly #perMs: number;
   readonly #capacity: number;
   readonly #places: LimitFunction;
+  /** Whoever gives way needs one of these first. */
+  readonly #commonPlaces: LimitFunction;
   #tokens: number;
   #filledAtMs: number;
   /** When a place was last taken or came free. */
   #movedAtMs: number;
+  #turnsGivenUntilMs = 0;
 
   constructor({ ratePerSecond, concurrencyMax }: PaceSettings, clock: Clock) {
     this.#clock = clock;
@@ -37,30 +51,44 @@ export class Pace {
     this.#filledAtMs = clock.now();
     this.#movedAtMs = this.#filledAtMs;
     this.#places = pLimit(concurrencyMax);
+    this.#commonPlaces = pLimit(Math.ceil(concurrencyMax * shareOf.places));
   }
 
-  /**
-   * Runs `send` when its turn comes, or tells why it does not: that would take more than a second. With `patienceMs`, for who has nowhere else
-   * to go, it waits for a place that much longer.
-   */
-  async run<Result>(send: () => Promise<Result>, patienceMs = 0): Promise<Result | TurnedAway> {
-    if (this.#places.pendingCount >= waitingMax || (patienceMs === 0 && this.#isStuck)) return 'full';
-    const waitMs = this.#reserve();
+  /** Runs `send` when its turn comes, or tells why it does not: that would take more than a second. */
+  async run<Result>(
+    send: () => Promise<Result>,
+    { patienceMs = 0, givesWay = false }: Manners = {},
+  ): Promise<Result | TurnedAway> {
+    if (this.#places.pendingCount >= waitingMax || (patienceMs === 0 && this.#isStuck(givesWay))) return 'full';
+    const waitMs = this.#reserve(givesWay ? shareOf.waitMs : waitMsMax);
     if (waitMs === undefined) return 'too_fast';
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-    return this.#inPlace(send, waitMsMax + patienceMs);
+    return this.#inPlace(send, waitMsMax + patienceMs, givesWay);
   }
 
-  get #isFull(): boolean {
-    return this.#places.activeCount >= this.#places.concurrency;
+  /** When who is turned away next, because the rate is reached, gets its turn. */
+  get nextTurnAtMs(): number {
+    return Math.max(this.#turnsGivenUntilMs, this.#clock.now() + waitMsMax) + 1 / this.#perMs;
+  }
+
+  /** In how long to come again for who was turned away because the rate is reached: one after another, as fast as that allows. */
+  takeTurn(): number {
+    const nowMs = this.#clock.now();
+    this.#turnsGivenUntilMs = Math.min(this.nextTurnAtMs, nowMs + turnMsMax);
+    return Math.ceil(this.#turnsGivenUntilMs - nowMs);
+  }
+
+  #isFull(givesWay: boolean): boolean {
+    const lines = givesWay ? [this.#commonPlaces, this.#places] : [this.#places];
+    return lines.some(({ activeCount, concurrency }) => activeCount >= concurrency);
   }
 
   /** For a second no place came free: whoever holds them waits for an upstream that may never answer. */
-  get #isStuck(): boolean {
-    return this.#isFull && this.#clock.now() - this.#movedAtMs > waitMsMax;
+  #isStuck(givesWay: boolean): boolean {
+    return this.#isFull(givesWay) && this.#clock.now() - this.#movedAtMs > waitMsMax;
   }
 
-  #inPlace<Result>(send: () => Promise<Result>, longestMs: number): Promise<Result | TurnedAway> {
+  #inPlace<Result>(send: () => Promise<Result>, longestMs: number, givesWay: boolean): Promise<Result | TurnedAway> {
     const attempt = async (): Promise<Result> => {
       try {
         return await send();
@@ -68,9 +96,11 @@ export class Pace {
         this.#movedAtMs = this.#clock.now();
       }
     };
-    if (!this.#isFull) {
+    const queue = <Value>(turn: () => Promise<Value>): Promise<Value> =>
+      givesWay ? this.#commonPlaces(() => this.#places(turn)) : this.#places(turn);
+    if (!this.#isFull(givesWay)) {
       this.#movedAtMs = this.#clock.now();
-      return this.#places(attempt);
+      return queue(attempt);
     }
     // Who gives up keeps its number in the queue, and is passed over when that is called.
     return new Promise((resolve, reject) => {
@@ -79,7 +109,7 @@ export class Pace {
         hasGivenUp = true;
         resolve('full');
       }, longestMs);
-      const turn = this.#places(async (): Promise<Result | TurnedAway> => {
+      const turn = queue(async (): Promise<Result | TurnedAway> => {
         clearTimeout(giveUp);
         return hasGivenUp ? 'full' : attempt();
       });
@@ -88,13 +118,13 @@ export class Pace {
   }
 
   /** Takes a token, on credit where the bucket is empty, and tells how long to wait for it; undefined when that is too long. */
-  #reserve(): number | undefined {
+  #reserve(longestMs: number): number | undefined {
     if (this.#perMs === Infinity) return 0;
     const nowMs = this.#clock.now();
     this.#tokens = Math.min(this.#capacity, this.#tokens + Math.max(0, nowMs - this.#filledAtMs) * this.#perMs);
     this.#filledAtMs = nowMs;
     const waitMs = Math.max(0, Math.ceil((1 - this.#tokens) / this.#perMs));
-    if (waitMs > waitMsMax) return undefined;
+    if (waitMs > longestMs) return undefined;
     this.#tokens -= 1;
     return waitMs;
   }

@@ -200,15 +200,15 @@ export async function handBack(db: Db, messages: readonly HandBack[]): Promise<v
 
 export type OrphanKey = MessageKey & { leasedUntil: Date };
 
-/** Pending messages whose lease ran out, oldest account first, from a place of the worker's own so that workers do not all take the same. */
-export async function findOrphans(db: Db, nowMs: number, from: string, limit: number): Promise<OrphanKey[]> {
+/** Pending messages whose lease ran out, in the order of their keys. */
+export async function findOrphans(db: Db, nowMs: number, limit: number): Promise<OrphanKey[]> {
   const { rows } = await db.query<OrphanKey>({
     name: 'find_orphans',
     text: `SELECT account_id AS "accountId", message_id AS "messageId", leased_until AS "leasedUntil"
            FROM dispatch_queue
-           WHERE leased_until < to_timestamp($1::float8 / 1000) AND account_id >= $2
-           ORDER BY account_id, message_id LIMIT $3`,
-    values: [nowMs, from, limit],
+           WHERE leased_until < to_timestamp($1::float8 / 1000)
+           ORDER BY account_id, message_id LIMIT $2`,
+    values: [nowMs, limit],
   });
   return rows;
 }

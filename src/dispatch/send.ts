@@ -7,6 +7,7 @@ import type { Provider, ProviderName, SendResult } from '../providers/provider.t
 import type { AttemptRecord } from './attempt.ts';
 import type { Breaker } from './breaker.ts';
 import { expired, failureOf, unavailable, type Failure } from './failure.ts';
+import { leaseMarginMs, leaseMsFor } from './lease.ts';
 import type { Outcome, SentOutcome } from './outcome.ts';
 import type { Pace, TurnedAway } from './pace.ts';
 import type { StartedAttempt } from './queries.ts';
@@ -47,6 +48,8 @@ export type Waiting = {
   heldUntilMs: number;
   /** Named as started in the queue row, but nothing was written to it. */
   unmade: ProviderName | null;
+  /** In how long its turn comes, where its providers tell. */
+  turnInMs?: number;
 };
 
 /** Where a walk ends without an outcome; `gone`: the message was resolved or taken by another process meanwhile. */
@@ -59,14 +62,6 @@ const skipCodes = { skipped: 'breaker_open', too_fast: 'rate_reached', full: 'co
 
 /** A message older than this is not sent any more: a one-time code of ten minutes ago helps nobody. */
 const messageAgeMsMax = 10 * 60_000;
-
-/** Between the end of the longest attempt and the end of the lease: time to commit its outcome. */
-export const leaseMarginMs = 5_000;
-
-/** A lease covers the wait in a lane, one whole attempt, and the commit of its outcome. */
-export function leaseMsFor(attemptTimeoutMs: number): number {
-  return attemptTimeoutMs + 4 * leaseMarginMs;
-}
 
 /** A message for which no provider was asked: not the one either that its acceptance named as started. */
 export function neverWalked({ started, ownsLastStarted, leasedUntilMs }: DispatchJob): Waiting {
@@ -85,10 +80,14 @@ export class Chain {
   #lastProvider: ProviderName | null = null;
   #skipped = 0;
   #isBusy = false;
+  readonly #reached: Pace[] = [];
+  readonly #givesWay: boolean;
 
-  constructor(job: DispatchJob, deps: ChainDeps) {
+  /** `givesWay`: lets messages that were sent one by one pass at providers that are busy. */
+  constructor(job: DispatchJob, deps: ChainDeps, givesWay = false) {
     this.#job = job;
     this.#deps = deps;
+    this.#givesWay = givesWay;
     this.#attempts = job.ownsLastStarted ? job.started.length - 1 : job.started.length;
     this.#leasedUntilMs = job.leasedUntilMs;
   }
@@ -171,11 +170,13 @@ export class Chain {
     if (breaker.isBlocking && !pastBreaker) return 'skipped';
     const patienceMs = isLast ? this.#leasedUntilMs - clock.now() - attemptTimeoutMs - leaseMarginMs : 0;
     const attempt = () => this.#attempt(provider);
-    return pace.run(
+    const result = await pace.run(
       // A stopping process begins no further attempt; the next one goes on with the chain.
       async () => (isStopping() ? 'stopping' : pastBreaker ? attempt() : breaker.attempt(attempt)),
-      Math.max(0, patienceMs),
+      { patienceMs: Math.max(0, patienceMs), givesWay: this.#givesWay },
     );
+    if (result === 'too_fast') this.#reached.push(pace);
+    return result;
   }
 
   #isExpired(): boolean {
@@ -235,7 +236,9 @@ export class Chain {
   #waits(): Waiting {
     const { unmade } = neverWalked(this.#job);
     const wasMade = unmade !== null && this.#made.has(unmade);
-    return { kind: 'waits', heldUntilMs: this.#leasedUntilMs, unmade: wasMade ? null : unmade };
+    const [soonest] = this.#reached.sort((one, other) => one.nextTurnAtMs - other.nextTurnAtMs);
+    const turnInMs = soonest?.takeTurn();
+    return { kind: 'waits', heldUntilMs: this.#leasedUntilMs, unmade: wasMade ? null : unmade, turnInMs };
   }
 
   #conclude(provider: ProviderName, result: SendResult | undefined): Outcome | Unresolved | 'next' {

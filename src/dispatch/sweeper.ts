@@ -3,18 +3,20 @@ import type { Clock } from '../lib/clock.ts';
 import type { ProviderName } from '../providers/provider.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { claimOrphans, findOrphans } from './queries.ts';
-import { leaseMsFor } from './send.ts';
+import { leaseMsFor } from './lease.ts';
 
 export type SweeperDeps = {
   pool: Pool;
   clock: Clock;
   dispatcher: Dispatcher;
   attemptTimeoutMs: number;
-  /** A random UUID: where this run starts to look, so that several processes do not all take the same rows. */
-  randomId: () => string;
+  /** A whole number from 0 up to, not including, `count`: several processes begin at different messages. */
+  randomBelow: (count: number) => number;
 };
 
 const orphansMax = 256;
+/** Of so many times what it can take, a run takes a part. */
+const windows = 4;
 
 /**
  * Takes messages whose lease ran out, because their process was lost or had no room for them, and dispatches them. What becomes of each is
@@ -25,14 +27,13 @@ export async function sweep({
   clock,
   dispatcher,
   attemptTimeoutMs,
-  randomId,
+  randomBelow,
 }: SweeperDeps): Promise<'more' | 'done'> {
   const limit = Math.min(orphansMax, dispatcher.room('bulk'));
   if (limit <= 0) return 'done';
-  let orphans = await findOrphans(pool, clock.now(), randomId(), limit);
-  if (orphans.length === 0) {
-    orphans = await findOrphans(pool, clock.now(), '00000000-0000-0000-0000-000000000000', limit);
-  }
+  const found = await findOrphans(pool, clock.now(), limit * windows);
+  const first = randomBelow(Math.max(0, found.length - limit) + 1);
+  const orphans = found.slice(first, first + limit);
   if (orphans.length === 0) return 'done';
   const leasedUntilMs = clock.now() + leaseMsFor(attemptTimeoutMs);
   const claimed = await claimOrphans(pool, orphans, leasedUntilMs);
@@ -50,5 +51,5 @@ export async function sweep({
       'bulk',
     );
   }
-  return claimed.length === limit ? 'more' : 'done';
+  return found.length > orphans.length || claimed.length === limit ? 'more' : 'done';
 }

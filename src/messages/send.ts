@@ -20,8 +20,8 @@ export type Job = {
   leasedUntilMs: number;
 };
 
-/** Resolves to the message once its outcome is committed. */
-export type Dispatch = (job: Job, lane: 'single' | 'bulk') => Promise<MessageRow>;
+/** Resolves to the message once its outcome is committed; to the message as it was when that is not so within `withinMs`. */
+export type Dispatch = (job: Job, lane: 'single' | 'bulk', withinMs: number) => Promise<MessageRow>;
 
 export type SendDeps = {
   pool: Pool;
@@ -65,7 +65,7 @@ async function dispatchAll(
   const rows = messages.map(({ message }) => message);
   const running = messages.map(async (accepted, index) => {
     if (accepted.message.status !== 'pending') return;
-    rows[index] = await dispatch(toJob(accepted, lane, leasedUntilMs), lane);
+    rows[index] = await dispatch(toJob(accepted, lane, leasedUntilMs), lane, answerWithinMs);
   });
   await settledWithin(answerWithinMs, Promise.all(running));
   return [...rows];

@@ -58,7 +58,7 @@ describe('a message for whose turn its only provider has no room yet', () => {
     async (onTimeout) => {
       const clock = createTestClock();
       const providers = twilioAt({ ratePerSecond: 2 });
-      await withService({ clock, onTimeout, providers, routes: onlyTwilio }, async (service) => {
+      await withService({ clock, onTimeout, providers, routes: onlyTwilio, answerWithinMs: 100 }, async (service) => {
         const { api } = await service.account({ balance: 1 });
         const recipients = Array.from({ length: 6 }, (_, index) => `+999010018${index}`);
         const answers = await Promise.all(recipients.map((to) => api.sent({ to })));
@@ -74,6 +74,26 @@ describe('a message for whose turn its only provider has no room yet', () => {
       });
     },
   );
+
+  it('is waited for by who sent it, alone or in a bulk', async () => {
+    const clock = createTestClock();
+    await withService({ clock, providers: twilioAt({ ratePerSecond: 2 }), routes: onlyTwilio }, async (service) => {
+      const { api } = await service.account();
+      const recipients = Array.from({ length: 6 }, (_, index) => `+999010018${index}`);
+      const bulk = api.bulk({ recipients });
+      const singles = Promise.all(recipients.map((to) => api.sent({ to })));
+      const asked = async (): Promise<number> => {
+        const all = await Promise.all(recipients.map((to) => service.asked(to)));
+        return all.flat().length;
+      };
+      await until('every message was asked for', async () => {
+        clock.advance(200);
+        return (await asked()) === 12;
+      });
+      expect((await bulk).data).toMatchObject({ total: 6, sent: 6 });
+      expect((await singles).filter(({ status }) => status === 'pending')).toEqual([]);
+    });
+  });
 
   it('when its process stops is sent by another one, which is asked for it once', async () => {
     const providers = twilioAt({ concurrency: 1 });

@@ -139,6 +139,22 @@ describe('a request that was written and got no answer', () => {
     ]);
   });
 
+  it('but whose receipt comes before its time is up, has sent the message: nobody else is asked, and its sender is told', async () => {
+    const { api } = await service.account();
+    await service.disturb('twilio', { latencyMs: providerTimeoutMs * 20 });
+    const to = '+9990101076';
+    const sending = api.sent({ to });
+    const [asked] = await until('it is asked', async () => {
+      const all = await service.asked(to);
+      return all.length === 1 && all;
+    });
+    await reportAsTwilio(asked?.callbackUrl ?? '', { MessageSid: 'SMearly', MessageStatus: 'sent' });
+    const message = await sending;
+    await service.disturb('twilio', { latencyMs: 0 });
+    expect(message).toMatchObject({ status: 'sent', provider: 'twilio', provider_message_id: 'SMearly', attempts: 1 });
+    expect(await service.asked(to)).toHaveLength(1);
+  });
+
   it('but whose receipt comes while the next provider is being asked, has sent the message', async () => {
     const { api } = await service.account();
     await service.disturb('vonage', { latencyMs: providerTimeoutMs - 500 });
