@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { Ajv } from 'ajv';
 import fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
@@ -52,10 +53,15 @@ export function createFastify({ log, ids, trustedProxies, metrics }: FastifyDeps
 
   // Some clients name a content type on requests without a body.
   const parseJson = app.getDefaultJsonParser('error', 'error');
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') done(null, undefined);
-    else void parseJson(request, body as string, done);
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const bytes = body as Buffer;
+    if (bytes.length === 0) done(null, undefined);
+    // Text in another encoding would be sent with question marks in it.
+    else if (!isUtf8(bytes)) done(new ApiError('invalid_request', 'The body is not UTF-8. Send JSON in UTF-8.'));
+    else void parseJson(request, bytes.toString('utf8'), done);
   });
+  // Any other kind of body is refused for what it is.
+  app.removeContentTypeParser('text/plain');
 
   // Closing ends the connections that are idle at that moment; Node would wait for the others until their keep-alive time-out.
   app.addHook('preClose', async () => {

@@ -142,6 +142,7 @@ describe('a body is refused with 400', () => {
     ['of a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'to=%2B14155550123'],
     ['of a content type that is none', { 'content-type': ';;;' }, validBody],
     ['that is compressed', { ...json, 'content-encoding': 'gzip' }, gzipSync(validBody)],
+    ['in Latin-1', json, Buffer.from(validBody.replace('Hello', 'Café'), 'latin1')],
     ['in UTF-16', { 'content-type': 'application/json; charset=utf-16' }, Buffer.from(validBody, 'utf16le')],
   ])('%s', async (_what, headers, body) => {
     for (const path of ['/api/v1/messages/send', '/api/v1/messages/bulk', '/api/v1/webhooks/create']) {
