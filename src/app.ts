@@ -7,7 +7,7 @@ import { migrate } from './db/migrate.ts';
 import { Notices } from './db/notices.ts';
 import { ensurePartitions } from './db/partitions.ts';
 import { createPool, type Pool } from './db/pool.ts';
-import { Dispatcher } from './dispatch/dispatcher.ts';
+import { Dispatcher, type LaneName } from './dispatch/dispatcher.ts';
 import { createOutcomes } from './dispatch/outcome.ts';
 import { RecentAttemptCounts } from './dispatch/recent-attempts.ts';
 import { leaseMsFor } from './dispatch/lease.ts';
@@ -17,7 +17,7 @@ import { createIdSource, type IdSource } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import { Metrics } from './lib/metrics.ts';
 import type { Worker } from './lib/worker.ts';
-import { createAccept } from './messages/accept.ts';
+import { createAccept, type AcceptDeps } from './messages/accept.ts';
 import { IdempotentAnswers } from './messages/answers.ts';
 import { observeGauges } from './operator/gauges.ts';
 import { readReadiness } from './operator/readiness.ts';
@@ -170,13 +170,9 @@ function buildPipeline(
   const receiptDesk = new ReceiptDesk({ pool, clock, ids, log, outcomes: receiptOutcomes, refKey, metrics });
   for (const provider of providers.values()) receiptDesk.listenTo(provider);
   const acceptDeps = { pool, clock, ids, dispatchLeaseMs: leaseMsFor(attemptTimeoutMs), onDeliveries };
-  const accept = {
-    single: createAccept({ ...acceptDeps, onBatch: metrics.batchesOf('accept single') }),
-    bulk: createAccept({ ...acceptDeps, onBatch: metrics.batchesOf('accept bulk') }),
-  };
   observeGauges(metrics, { pool, clock, dispatcher, deliverer });
   return {
-    accept,
+    accept: openAccept(acceptDeps, metrics),
     dispatcher,
     attemptTimeoutMs,
     receiptDesk,
@@ -187,6 +183,14 @@ function buildPipeline(
     providers,
     recentAttempts,
     refKey,
+  };
+}
+
+/** Single sends do not wait for the commits of bulks. */
+function openAccept(deps: AcceptDeps, metrics: Metrics): Record<LaneName, ReturnType<typeof createAccept>> {
+  return {
+    single: createAccept({ ...deps, onBatch: metrics.batchesOf('accept single') }),
+    bulk: createAccept({ ...deps, onBatch: metrics.batchesOf('accept bulk') }),
   };
 }
 

@@ -131,13 +131,16 @@ describe('the list of events', () => {
     expect(found.hours.map((hour) => hour.getTime())).toEqual([startOfHour + hours, startOfHour - hours]);
   });
 
-  test.each([2, 1_000, Number.MAX_SAFE_INTEGER])('page %d, past the end, is empty and has the total all the same', async (page) => {
-    await happen('sent');
-    const { status, data, pagination } = await list({ page, limit: 100 });
-    expect(status).toBe(200);
-    expect(data).toEqual([]);
-    expect(pagination).toMatchObject({ total: 1, pages: 1, has_more: false });
-  });
+  test.each([2, 1_000, Number.MAX_SAFE_INTEGER])(
+    'page %d, past the end, is empty and has the total all the same',
+    async (page) => {
+      await happen('sent');
+      const { status, data, pagination } = await list({ page, limit: 100 });
+      expect(status).toBe(200);
+      expect(data).toEqual([]);
+      expect(pagination).toMatchObject({ total: 1, pages: 1, has_more: false });
+    },
+  );
 
   test('shows the last 30 days, whole hours of them', async () => {
     const old = await happen('sent');
