@@ -5,7 +5,7 @@ import { StatementSocket } from './socket.ts';
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
 /** Anything a statement can run on: the pool, or one connection inside a transaction. */
-export type Db = pg.Pool | pg.PoolClient;
+export type Db = Pick<pg.PoolClient, 'query'>;
 
 export type Pool = pg.Pool;
 

@@ -45,8 +45,10 @@ export class Settlement {
     this.#nowMs = deps.clock.now();
   }
 
+  /** `commit` leaves with the last statements. */
   async settle(
     outcomes: readonly Outcome[],
+    commit: () => Promise<unknown>,
   ): Promise<{ messages: Array<MessageRow | undefined>; deliveries: FreshDelivery[] }> {
     const sent = outcomes.filter((outcome) => outcome.kind === 'sent').sort(byMessage);
     const failed = outcomes.filter((outcome) => outcome.kind === 'failed').sort(byMessage);
@@ -55,13 +57,15 @@ export class Settlement {
     if (failed.length > 0) await this.#applyFailed(failed);
     await this.#appendLate([...sent, ...failed]);
     if (receipts.length > 0) await this.#applyReceipts(receipts);
-    // None of these needs another's result: they leave together. The counters come last, for other transactions wait for them.
+    // None of these needs another's result: they leave together, and the commit with them. The counters come last, for other transactions
+    // wait for them.
     const [deliveries] = await Promise.all([
       announce(this.#db, this.#changes, this.#deps.ids, this.#nowMs),
       this.#resolved.length === 0 ? undefined : deleteQueueRows(this.#db, this.#resolved),
       this.#recordOptOuts(failed, receipts),
       this.#recordProviderRefs(sent, receipts),
       addUsage(this.#db, this.#usage),
+      commit(),
     ]);
     return { messages: outcomes.map((outcome) => this.#current.get(keyOf(outcome))), deliveries };
   }

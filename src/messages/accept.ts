@@ -56,7 +56,9 @@ const notCovered: Fault = {
 export function createAccept(deps: AcceptDeps): Batcher<AcceptRequest, Acceptance> {
   return new Batcher<AcceptRequest, Acceptance>({
     run: async (requests) => {
-      const { acceptances, deliveries } = await transaction(deps.pool, (db) => acceptAll(db, requests, deps));
+      const { acceptances, deliveries } = await transaction(deps.pool, (db, commit) =>
+        acceptAll(db, commit, requests, deps),
+      );
       deps.onDeliveries(deliveries);
       return acceptances;
     },
@@ -70,6 +72,7 @@ export function createAccept(deps: AcceptDeps): Batcher<AcceptRequest, Acceptanc
 
 async function acceptAll(
   db: Db,
+  commit: () => Promise<unknown>,
   requests: readonly AcceptRequest[],
   { clock, ids, dispatchLeaseMs }: AcceptDeps,
 ): Promise<{ acceptances: Acceptance[]; deliveries: FreshDelivery[] }> {
@@ -113,7 +116,7 @@ async function acceptAll(
     if (idempotency !== null) await releaseKey(db, accountId, idempotency.key);
   }
   if (accepted.length === 0) return { acceptances, deliveries: [] };
-  const deliveries = await persist(db, accepted, { ids, nowMs, leasedUntilMs });
+  const deliveries = await persist(db, commit, accepted, { ids, nowMs, leasedUntilMs });
   return { acceptances, deliveries };
 }
 
@@ -198,9 +201,10 @@ function toRow(request: AcceptRequest, { draft, costMicros, fault }: Verdict, no
   };
 }
 
-/** None of these statements needs another's result: they leave together. */
+/** None of these statements needs another's result: they leave together, and the commit with them. */
 async function persist(
   db: Db,
+  commit: () => Promise<unknown>,
   accepted: ReadonlyArray<{ request: AcceptRequest; verdict: Verdict; message: MessageRow }>,
   { ids, nowMs, leasedUntilMs }: { ids: IdSource; nowMs: number; leasedUntilMs: number },
 ): Promise<FreshDelivery[]> {
@@ -240,6 +244,7 @@ async function persist(
     queued.length === 0 ? undefined : insertQueueRows(db, queued, leasedUntilMs),
     charges.length === 0 ? undefined : recordCharges(db, charges, nowMs),
     addUsage(db, usage),
+    commit(),
   ]);
   return deliveries;
 }
