@@ -186,7 +186,11 @@ CREATE TABLE messages (
   CONSTRAINT messages_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'sent'::text, 'delivered'::text, 'failed'::text, 'undelivered'::text])))
 ) PARTITION BY RANGE (id);
 
+CREATE INDEX messages_failed ON messages USING btree (account_id, id) WHERE (failed_at IS NOT NULL);
+
 CREATE INDEX messages_recipient ON messages USING btree (recipient, account_id, id);
+
+CREATE INDEX messages_undelivered ON messages USING btree (account_id, id) WHERE (undelivered_at IS NOT NULL);
 
 CREATE TABLE provider_refs (
   provider text NOT NULL,

@@ -5,42 +5,59 @@ import { messageColumns, type MessageRow, type MessageStatus } from '../events/m
 /** Ids from `from` up to but not including `until`. */
 export type IdRange = { from: string; until: string };
 
+/** What a message of that status has. Failures have an index of their own; all other conditions are looked at row by row. */
+const conditions = {
+  any: 'true',
+  pending: `m.status = 'pending'`,
+  sent: `m.status = 'sent'`,
+  delivered: `m.status = 'delivered'`,
+  failed: 'm.failed_at IS NOT NULL',
+  undelivered: `m.undelivered_at IS NOT NULL AND m.status = 'undelivered'`,
+} satisfies Record<MessageStatus | 'any', string>;
+
 async function countOf(result: Promise<{ rows: Array<{ count: number }> }>): Promise<number> {
   return (await result).rows[0]?.count ?? 0;
 }
 
+/** Without a status it reads no row, only the index. */
 export function countToRecipient(
   db: Db,
   accountId: string,
   recipient: string,
-  status: MessageStatus | null,
+  status: MessageStatus | undefined,
   { from, until }: IdRange,
 ): Promise<number> {
+  const condition = status ?? 'any';
   return countOf(
     db.query<{ count: number }>({
-      name: 'count_to_recipient',
-      text: `SELECT count(*) FROM messages
-             WHERE account_id = $1 AND recipient = $2 AND ($3::text IS NULL OR status = $3) AND id >= $4 AND id < $5`,
-      values: [accountId, recipient, status, from, until],
+      name: `count_to_recipient_${condition}`,
+      text: `SELECT count(*) FROM messages m
+             WHERE m.account_id = $1 AND m.recipient = $2 AND m.id >= $3 AND m.id < $4 AND ${conditions[condition]}`,
+      values: [accountId, recipient, from, until],
     }),
   );
 }
 
+/** Rows are read of the page alone: without a status those before it are passed over in the index. */
 export async function pageToRecipient(
   db: Db,
   accountId: string,
   recipient: string,
-  status: MessageStatus | null,
+  status: MessageStatus | undefined,
   { from, until }: IdRange,
   offset: number,
   limit: number,
 ): Promise<MessageRow[]> {
+  const condition = status ?? 'any';
   const { rows } = await db.query<MessageRow>({
-    name: 'page_to_recipient',
-    text: `SELECT ${messageColumns} FROM messages m
-           WHERE m.account_id = $1 AND m.recipient = $2 AND ($3::text IS NULL OR m.status = $3) AND m.id >= $4 AND m.id < $5
-           ORDER BY m.id DESC OFFSET $6 LIMIT $7`,
-    values: [accountId, recipient, status, from, until, offset, limit],
+    name: `page_to_recipient_${condition}`,
+    text: `SELECT ${messageColumns}
+           FROM (SELECT m.account_id, m.id FROM messages m
+                 WHERE m.account_id = $1 AND m.recipient = $2 AND m.id >= $3 AND m.id < $4 AND ${conditions[condition]}
+                 ORDER BY m.id DESC OFFSET $5 LIMIT $6) p
+           JOIN messages m ON m.account_id = p.account_id AND m.id = p.id
+           ORDER BY m.id DESC`,
+    values: [accountId, recipient, from, until, offset, limit],
   });
   return rows;
 }
@@ -79,15 +96,15 @@ export async function pagePending(
 export function countRange(
   db: Db,
   accountId: string,
-  status: MessageStatus | null,
+  status: MessageStatus | undefined,
   { from, until }: IdRange,
 ): Promise<number> {
+  const condition = status ?? 'any';
   return countOf(
     db.query<{ count: number }>({
-      name: 'count_range',
-      text: `SELECT count(*) FROM messages
-             WHERE account_id = $1 AND id >= $2 AND id < $3 AND ($4::text IS NULL OR status = $4)`,
-      values: [accountId, from, until, status],
+      name: `count_range_${condition}`,
+      text: `SELECT count(*) FROM messages m WHERE m.account_id = $1 AND m.id >= $2 AND m.id < $3 AND ${conditions[condition]}`,
+      values: [accountId, from, until],
     }),
   );
 }
@@ -130,21 +147,22 @@ export async function findHours(
 export async function pageRanges(
   db: Db,
   accountId: string,
-  status: MessageStatus | null,
+  status: MessageStatus | undefined,
   ranges: readonly IdRange[],
   offset: number,
   limit: number,
 ): Promise<MessageRow[]> {
+  const condition = status ?? 'any';
   const { rows } = await db.query<MessageRow>({
-    name: 'page_ranges',
+    name: `page_ranges_${condition}`,
     text: `SELECT p.* FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY r(lower, upper, place)
            CROSS JOIN LATERAL (
              SELECT ${messageColumns} FROM messages m
-             WHERE m.account_id = $1 AND m.id >= r.lower AND m.id < r.upper AND ($4::text IS NULL OR m.status = $4)
-             ORDER BY m.id DESC LIMIT $5::bigint + $6::bigint
+             WHERE m.account_id = $1 AND m.id >= r.lower AND m.id < r.upper AND ${conditions[condition]}
+             ORDER BY m.id DESC LIMIT $4::bigint + $5::bigint
            ) p
-           ORDER BY r.place, p.id DESC OFFSET $5 LIMIT $6`,
-    values: [accountId, ranges.map(({ from }) => from), ranges.map(({ until }) => until), status, offset, limit],
+           ORDER BY r.place, p.id DESC OFFSET $4 LIMIT $5`,
+    values: [accountId, ranges.map(({ from }) => from), ranges.map(({ until }) => until), offset, limit],
   });
   return rows;
 }

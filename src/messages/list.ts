@@ -46,7 +46,7 @@ export async function listMessages(db: Db, filter: ListFilter): Promise<Page> {
 }
 
 async function listToRecipient(db: Db, filter: ListFilter, recipient: string, range: IdRange): Promise<Page> {
-  const { accountId, status = null, offset, limit } = filter;
+  const { accountId, status, offset, limit } = filter;
   const total = await countToRecipient(db, accountId, recipient, status, range);
   const rows = offset < total ? await pageToRecipient(db, accountId, recipient, status, range, offset, limit) : [];
   return { rows, total };
@@ -70,14 +70,14 @@ async function listByHours(
   const firstHourMs = Math.ceil(fromMs / hourMs) * hourMs;
   const endHourMs = Math.floor(untilMs / hourMs) * hourMs;
   if (firstHourMs >= endHourMs) {
-    const total = await countRange(db, accountId, status ?? null, range);
-    const rows = offset < total ? await pageRanges(db, accountId, status ?? null, [range], offset, limit) : [];
+    const total = await countRange(db, accountId, status, range);
+    const rows = offset < total ? await pageRanges(db, accountId, status, [range], offset, limit) : [];
     return { rows, total };
   }
   const upper: IdRange = { from: firstIdAt(endHourMs), until: range.until };
   const lower: IdRange = { from: range.from, until: firstIdAt(firstHourMs) };
-  const upperCount = filter.beforeMs === undefined ? 0 : await countRange(db, accountId, status ?? null, upper);
-  const lowerCount = filter.afterMs === undefined ? 0 : await countRange(db, accountId, status ?? null, lower);
+  const upperCount = filter.beforeMs === undefined ? 0 : await countRange(db, accountId, status, upper);
+  const lowerCount = filter.afterMs === undefined ? 0 : await countRange(db, accountId, status, lower);
   const hours = await findHours(db, accountId, status ?? 'accepted', {
     fromMs: firstHourMs,
     untilMs: endHourMs,
@@ -97,5 +97,5 @@ async function listByHours(
     skipped = 0;
   }
   if (lowerCount > 0 && offset + limit > upperCount + hours.total) ranges.push(lower);
-  return { rows: await pageRanges(db, accountId, status ?? null, ranges, offset - skipped, limit), total };
+  return { rows: await pageRanges(db, accountId, status, ranges, offset - skipped, limit), total };
 }

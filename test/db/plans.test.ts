@@ -8,7 +8,7 @@ import { TestService } from '../helpers/service.ts';
 import { until } from '../helpers/until.ts';
 
 type Statement = { text: string; parameters: number };
-type Node = { 'Node Type': string; 'Relation Name'?: string; 'Index Cond'?: string; Plans?: Node[] };
+type Node = { 'Node Type': string; 'Relation Name'?: string; 'Index Cond'?: string; Filter?: string; Plans?: Node[] };
 
 /** The statements that ran, by their names. */
 const statements = new Map<string, Statement>();
@@ -22,6 +22,12 @@ vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function note(this: pg
 // A database nobody has analyzed: its plans are made as those of an empty one are.
 const service = await TestService.start();
 afterAll(() => service.stop());
+
+function statementOf(name: string): Statement {
+  const statement = statements.get(name);
+  if (statement === undefined) throw new Error(`${name} did not run: ${[...statements.keys()].join(', ')}`);
+  return statement;
+}
 
 /** The plan that every execution on this connection has, whatever its values. */
 async function planOf({ text, parameters }: Statement): Promise<Node[]> {
@@ -90,8 +96,23 @@ describe('a statement for a batch of rows, planned while its tables were empty,'
     'delete_from_delivery_queue',
     'count_webhook_failures',
   ])('%s, looks each of them up', async (name) => {
-    const statement = statements.get(name);
-    if (statement === undefined) throw new Error(`${name} did not run: ${[...statements.keys()].join(', ')}`);
-    expect((await planOf(statement)).filter((node) => !goesByRow(node))).toEqual([]);
+    expect((await planOf(statementOf(name))).filter((node) => !goesByRow(node))).toEqual([]);
+  });
+});
+
+describe('a list, planned while there were few messages,', () => {
+  it.each([
+    ['failed', '006'],
+    ['undelivered', '009'],
+  ])('of %s ones reads those alone', async (status, fate) => {
+    const { api } = await service.account();
+    await api.send({ to: `+99901${fate}0001` });
+    await until(status, async () => (await api.list({ status })).pagination.total === 1);
+    const earlier = new Date(systemClock.now() - 60_000).toISOString();
+    expect((await api.list({ status, created_after: earlier })).data).toHaveLength(1);
+    for (const name of [`page_ranges_${status}`, `count_range_${status}`]) {
+      const nodes = await planOf(statementOf(name));
+      expect(nodes.filter(({ Filter = '' }) => Filter.includes(`${status}_at`))).toEqual([]);
+    }
   });
 });
