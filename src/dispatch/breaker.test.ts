@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createTestClock } from '../../test/helpers/clock.ts';
-import { holdDeadlines } from '../../test/helpers/deadlines.ts';
+import { holdDeadlines, passDeadlines } from '../../test/helpers/deadlines.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { SendResult } from '../providers/provider.ts';
 import { createBreaker } from './breaker.ts';
@@ -108,6 +108,21 @@ describe('a breaker', () => {
     expect(breaker.isBlocking).toBe(true);
     clock.advance(1_000);
     expect(breaker.isBlocking).toBe(false);
+  });
+
+  it.each([
+    ['whose message was not sent after all', undefined],
+    ['that the provider could not have taken', retryable('unsupported')],
+  ])('is not closed by a probe %s', async (_what, result) => {
+    const breaker = createBreaker(systemClock);
+    await attempt(breaker, unknown, 50);
+    expect(breaker.state).toBe('open');
+    await passDeadlines(5_001);
+    expect(await breaker.attempt(() => Promise.resolve(result))).toBe(result);
+    expect(breaker.state).toBe('open');
+    await passDeadlines(5_001);
+    expect(await attempt(breaker, accepted, 1)).toEqual(['accepted']);
+    expect(breaker.state).toBe('closed');
   });
 
   it('hands on a fault of the attempt itself', async () => {

@@ -4,6 +4,7 @@ import {
   circuitBreaker,
   handleWhenResult,
   type CircuitBreakerPolicy,
+  type IBreaker,
 } from 'cockatiel';
 import type { Clock } from '../lib/clock.ts';
 import type { SendResult } from '../providers/provider.ts';
@@ -24,14 +25,35 @@ const pauseMs = 5_000;
 /** Credentials are mended by people. */
 const credentialsPauseMs = 60_000;
 
-function isUnhealthy(result: unknown): boolean {
-  const sent = result as SendResult | undefined;
-  return sent?.outcome === 'unknown' || (sent?.outcome === 'retryable' && sent.reason !== 'unsupported');
+type Attempted = SendResult | undefined;
+
+/** Nothing was asked of the provider, or nothing that it could have taken. */
+function tellsNothing(result: Attempted): boolean {
+  return result === undefined || (result.outcome === 'retryable' && result.reason === 'unsupported');
 }
 
-function isRefusedCredential(result: unknown): boolean {
-  const sent = result as SendResult | undefined;
-  return sent?.outcome === 'retryable' && sent.reason === 'credentials';
+function isUnhealthy(result: Attempted): boolean {
+  return !tellsNothing(result) && (result?.outcome === 'unknown' || result?.outcome === 'retryable');
+}
+
+function isRefusedCredential(result: Attempted): boolean {
+  return result?.outcome === 'retryable' && result.reason === 'credentials';
+}
+
+/** A circuit that fails by these results. A probe that tells nothing leaves it open. */
+function circuitOf(
+  fails: (result: Attempted) => boolean,
+  halfOpenAfter: number,
+  breaker: IBreaker,
+): CircuitBreakerPolicy {
+  const policy: CircuitBreakerPolicy = circuitBreaker(
+    handleWhenResult((result) => {
+      const sent = result as Attempted;
+      return fails(sent) || (tellsNothing(sent) && policy.state === CircuitState.HalfOpen);
+    }),
+    { halfOpenAfter, breaker },
+  );
+  return policy;
 }
 
 /** The policy, and whether it would turn a call away now. Cockatiel lets calls wait for a running probe; a message takes the next provider. */
@@ -57,15 +79,9 @@ class Circuit {
 }
 
 export function createBreaker(clock: Clock): Breaker {
-  const health = circuitBreaker(handleWhenResult(isUnhealthy), {
-    halfOpenAfter: pauseMs,
-    breaker: new FailureRate(clock),
-  });
+  const health = circuitOf(isUnhealthy, pauseMs, new FailureRate(clock));
   const atOnce = { state: undefined, success: () => undefined, failure: () => true };
-  const credentials = circuitBreaker(handleWhenResult(isRefusedCredential), {
-    halfOpenAfter: credentialsPauseMs,
-    breaker: atOnce,
-  });
+  const credentials = circuitOf(isRefusedCredential, credentialsPauseMs, atOnce);
   const circuits = [new Circuit(health, pauseMs, clock), new Circuit(credentials, credentialsPauseMs, clock)];
   const isAnyOf = (state: CircuitState): boolean => circuits.some(({ policy }) => policy.state === state);
   return {
