@@ -24,7 +24,7 @@ export function createPool({ url, maxConnections, applicationName, onError }: Po
   const pool = new pg.Pool({
     connectionString: url,
     max: maxConnections,
-    // Statements that do not need each other's results leave together: a commit takes three round trips, not nine.
+    // Statements that do not need each other's results leave together: a commit takes two or three round trips, not nine.
     pipeline: true,
     stream: () => new StatementSocket(),
     connectionTimeoutMillis: 5_000,
