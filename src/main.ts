@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { runService } from './serve.ts';
 import { ConfigError, loadConfig, type Config } from './config.ts';
+import { systemClock } from './lib/clock.ts';
 
 /** Everything stops within this, or the process ends all the same: what is not committed is taken up at the next start. */
 const stopMsMax = 14_000;
@@ -16,10 +17,18 @@ function readConfig(): Config {
   }
 }
 
+/** npm passes on a Ctrl-C that the terminal gave us already: only a signal that comes later is one more. */
+const sameSignalMs = 1_000;
+
 const stopping = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+let askedAtMs = 0;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    if (stopping.signal.aborted) process.exit(1);
+    if (stopping.signal.aborted) {
+      if (systemClock.now() - askedAtMs > sameSignalMs) process.exit(1);
+      return;
+    }
+    askedAtMs = systemClock.now();
     setTimeout(() => {
       process.stderr.write('Heliograph did not stop in time; what was in flight is taken up at the next start.\n');
       process.exit(1);

@@ -24,7 +24,7 @@ try {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void simulator.stop());
   } else {
     // A signal to the whole group is for our parent: it finishes what is in flight, for which it needs us, and then lets go.
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => undefined);
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
     process.once('disconnect', () => void simulator.stop().then(() => process.exit(0)));
     process.send(address);
   }
