@@ -79,6 +79,7 @@ CREATE TABLE dispatch_queue (
   message_id uuid NOT NULL,
   leased_until timestamp with time zone NOT NULL,
   started text[] NOT NULL,
+  tried jsonb,
   CONSTRAINT dispatch_queue_pkey PRIMARY KEY (account_id, message_id)
 ) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000, autovacuum_vacuum_cost_delay=0);
 

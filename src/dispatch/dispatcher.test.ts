@@ -8,7 +8,7 @@ import type { Pool } from '../db/pool.ts';
 import type { Provider, ProviderName, SendResult } from '../providers/provider.ts';
 import { Dispatcher } from './dispatcher.ts';
 import type { Outcome } from './outcome.ts';
-import type { DispatchJob } from './send.ts';
+import type { DispatchJob } from './job.ts';
 
 const ids = createIdSource(systemClock);
 const accepted: SendResult = { outcome: 'accepted', providerMessageId: '1' };

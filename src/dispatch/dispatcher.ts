@@ -7,11 +7,12 @@ import type { Log } from '../lib/log.ts';
 import type { ProviderName } from '../providers/provider.ts';
 import { Awaited } from './awaited.ts';
 import { createBreaker, type Breaker } from './breaker.ts';
+import { neverWalked, type DispatchJob } from './job.ts';
 import { leaseMarginMs } from './lease.ts';
 import type { Outcome } from './outcome.ts';
 import { Pace, type PaceSettings } from './pace.ts';
 import { handBack, markStarted, type HandBack, type StartedAttempt } from './queries.ts';
-import { Chain, neverWalked, type ChainDeps, type DispatchJob } from './send.ts';
+import { Chain, type ChainDeps } from './send.ts';
 
 export type LaneName = 'single' | 'bulk';
 
@@ -131,13 +132,13 @@ export class Dispatcher {
   /** Leaves a message to the sweeper: to this process's after a while, to another one's at once when this one stops. */
   async #leave(
     job: DispatchJob,
-    { unmade, heldUntilMs, turnInMs = turnEveryMs } = neverWalked(job),
+    { tried, started, heldUntilMs, turnInMs = turnEveryMs } = neverWalked(job),
   ): Promise<MessageRow> {
     const { clock, log } = this.#deps;
     const { account_id: accountId, id: messageId } = job.message;
     const dueAtMs = clock.now() + (this.#stopping ? 0 : turnInMs);
     try {
-      await this.#handBacks.add({ accountId, messageId, unmade, dueAtMs, heldUntilMs });
+      await this.#handBacks.add({ accountId, messageId, tried, started, dueAtMs, heldUntilMs });
     } catch (error) {
       log.warn(
         { err: error, message_id: toPublicId('msg', messageId) },

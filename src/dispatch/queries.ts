@@ -1,6 +1,7 @@
 import type { Db } from '../db/pool.ts';
 import { messageColumns, type MessageRow } from '../events/message-view.ts';
 import type { MessageKey } from '../messages/queries.ts';
+import type { AttemptRecord } from './attempt.ts';
 
 export type SentChange = MessageKey & {
   provider: string;
@@ -178,20 +179,26 @@ export async function markStarted(db: Db, attempts: readonly StartedAttempt[]): 
   return new Set(rows.map((row) => row.message_id));
 }
 
-export type HandBack = MessageKey & { unmade: string | null; dueAtMs: number; heldUntilMs: number };
+export type HandBack = MessageKey & {
+  tried: readonly AttemptRecord[];
+  started: readonly string[];
+  dueAtMs: number;
+  heldUntilMs: number;
+};
 
-/** Leaves messages to any process's sweeper from `dueAtMs` on, and takes out of their rows the provider whose attempt was never made. */
+/** Leaves messages to any process's sweeper from `dueAtMs` on, with what is known and what is not of the attempts made so far. */
 export async function handBack(db: Db, messages: readonly HandBack[]): Promise<void> {
   await db.query({
     name: 'hand_back',
     text: `UPDATE dispatch_queue q
-           SET started = array_remove(q.started, x.unmade), leased_until = to_timestamp(x.due_at_ms / 1000)
-           FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::float8[], $5::float8[])
-             x(account_id, message_id, unmade, due_at_ms, held_until_ms)
+           SET started = string_to_array(x.started, ','), tried = x.tried::jsonb, leased_until = to_timestamp(x.due_at_ms / 1000)
+           FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::float8[], $6::float8[])
+             x(account_id, message_id, started, tried, due_at_ms, held_until_ms)
            WHERE ${queueKey} AND q.leased_until = to_timestamp(x.held_until_ms / 1000)`,
     values: [
       ...keyColumns(messages),
-      messages.map(({ unmade }) => unmade),
+      messages.map(({ started }) => started.join(',')),
+      messages.map(({ tried }) => (tried.length === 0 ? null : JSON.stringify(tried))),
       messages.map(({ dueAtMs }) => dueAtMs),
       messages.map(({ heldUntilMs }) => heldUntilMs),
     ],
@@ -213,21 +220,33 @@ export async function findOrphans(db: Db, nowMs: number, limit: number): Promise
   return rows;
 }
 
-export type Orphan = { message: MessageRow; segments: number; providers: string[]; started: string[] };
+export type Orphan = {
+  message: MessageRow;
+  segments: number;
+  providers: string[];
+  tried: AttemptRecord[] | null;
+  started: string[];
+};
 
 /** Takes the orphans that are still free, and gives back what dispatching them needs. */
 export async function claimOrphans(db: Db, orphans: readonly OrphanKey[], leasedUntilMs: number): Promise<Orphan[]> {
-  const { rows } = await db.query<MessageRow & { segments: number; providers: string[]; started: string[] }>({
+  const { rows } = await db.query<MessageRow & Omit<Orphan, 'message'>>({
     name: 'claim_orphans',
     text: `WITH claimed AS (
              UPDATE dispatch_queue q SET leased_until = to_timestamp($4::float8 / 1000)
              FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) x(account_id, message_id, leased_until)
              WHERE ${queueKey} AND q.leased_until = x.leased_until
-             RETURNING q.account_id, q.message_id, q.started
+             RETURNING q.account_id, q.message_id, q.started, q.tried
            )
-           SELECT ${messageColumns}, m.segments, m.providers, c.started
+           SELECT ${messageColumns}, m.segments, m.providers, c.started, c.tried
            FROM claimed c JOIN messages m ON m.account_id = c.account_id AND m.id = c.message_id`,
     values: [...keyColumns(orphans), orphans.map(({ leasedUntil }) => leasedUntil), leasedUntilMs],
   });
-  return rows.map(({ segments, providers, started, ...message }) => ({ message, segments, providers, started }));
+  return rows.map(({ segments, providers, tried, started, ...message }) => ({
+    message,
+    segments,
+    providers,
+    tried,
+    started,
+  }));
 }

@@ -7,23 +7,11 @@ import type { Provider, ProviderName, SendResult } from '../providers/provider.t
 import type { AttemptRecord } from './attempt.ts';
 import type { Breaker } from './breaker.ts';
 import { expired, failureOf, unavailable, type Failure } from './failure.ts';
+import type { DispatchJob, Waiting } from './job.ts';
 import { leaseMarginMs, leaseMsFor } from './lease.ts';
 import type { Outcome, SentOutcome } from './outcome.ts';
 import type { Pace, TurnedAway } from './pace.ts';
 import type { StartedAttempt } from './queries.ts';
-
-/** A message to send, as far as its dispatch needs it. */
-export type DispatchJob = {
-  message: MessageRow;
-  segments: number;
-  providers: readonly ProviderName[];
-  /** Attempts that may have been written already: one marked with the acceptance, or those of a process that was lost. */
-  started: readonly ProviderName[];
-  /** True when the last of `started` is about to be made by us; false when what became of it is unknown. */
-  ownsLastStarted: boolean;
-  /** The lease, as written in the queue row. */
-  leasedUntilMs: number;
-};
 
 export type ChainDeps = {
   clock: Clock;
@@ -41,17 +29,6 @@ export type ChainDeps = {
   onAttempt?: (provider: ProviderName, result: SendResult['outcome'], latencyMs: number) => void;
 };
 
-/** A message that goes on later, here or in another process. */
-export type Waiting = {
-  kind: 'waits';
-  /** The lease, as written in the queue row. */
-  heldUntilMs: number;
-  /** Named as started in the queue row, but nothing was written to it. */
-  unmade: ProviderName | null;
-  /** In how long its turn comes, where its providers tell. */
-  turnInMs?: number;
-};
-
 /** Where a walk ends without an outcome; `gone`: the message was resolved or taken by another process meanwhile. */
 type Unresolved = Waiting | { kind: 'gone' };
 
@@ -63,21 +40,14 @@ const skipCodes = { skipped: 'breaker_open', too_fast: 'rate_reached', full: 'co
 /** A message older than this is not sent any more: a one-time code of ten minutes ago helps nobody. */
 const messageAgeMsMax = 10 * 60_000;
 
-/** A message for which no provider was asked: not the one either that its acceptance named as started. */
-export function neverWalked({ started, ownsLastStarted, leasedUntilMs }: DispatchJob): Waiting {
-  const unmade = ownsLastStarted ? started.at(-1) : undefined;
-  return { kind: 'waits', heldUntilMs: leasedUntilMs, unmade: unmade ?? null };
-}
-
 /** One message's walk along its providers. */
 export class Chain {
   readonly #job: DispatchJob;
   readonly #deps: ChainDeps;
-  readonly #records: AttemptRecord[] = [];
-  readonly #made = new Set<ProviderName>();
+  readonly #records: AttemptRecord[];
   #attempts: number;
   #leasedUntilMs: number;
-  #lastProvider: ProviderName | null = null;
+  #lastProvider: ProviderName | null;
   #skipped = 0;
   #isBusy = false;
   readonly #reached: Pace[] = [];
@@ -88,18 +58,20 @@ export class Chain {
     this.#job = job;
     this.#deps = deps;
     this.#givesWay = givesWay;
-    this.#attempts = job.ownsLastStarted ? job.started.length - 1 : job.started.length;
+    this.#records = [...(job.tried ?? [])];
+    this.#lastProvider = this.#records.at(-1)?.provider ?? null;
+    this.#attempts = this.#records.length + job.started.length - (job.ownsLastStarted ? 1 : 0);
     this.#leasedUntilMs = job.leasedUntilMs;
   }
 
   /** The outcome to commit, where there is one. */
   async walk(): Promise<Outcome | Unresolved> {
     const { providers, started, ownsLastStarted } = this.#job;
-    const lost = ownsLastStarted ? [] : started;
-    const known = await this.#askAboutLost(lost);
+    const known = await this.#askAboutLost(ownsLastStarted ? [] : started);
     if (known !== 'next') return known;
 
-    const candidates = providers.filter((provider) => !lost.includes(provider) && this.#deps.providers.has(provider));
+    const tried = new Set(this.#records.map(({ provider }) => provider));
+    const candidates = providers.filter((provider) => !tried.has(provider) && this.#deps.providers.has(provider));
     let outcome = await this.#tryEach(candidates, false);
     // Every breaker is open: better to try than to fail without trying.
     if (outcome === 'next' && this.#skipped === candidates.length) outcome = await this.#tryEach(candidates, true);
@@ -115,7 +87,8 @@ export class Chain {
   async #askAboutLost(lost: readonly ProviderName[]): Promise<Outcome | 'next'> {
     let taken: Outcome | undefined;
     let isUnknown = false;
-    for (const [attempt, provider] of lost.entries()) {
+    for (const provider of lost) {
+      const attempt = this.#records.length;
       const ref = this.#deps.refOf(provider, this.#job.message, attempt);
       const found = await this.#deps.providers.get(provider)?.lookUpRef?.(ref);
       if (found?.outcome !== 'found') {
@@ -190,7 +163,6 @@ export class Chain {
     const { message, segments } = this.#job;
     const attempt = this.#attempts;
     this.#attempts += 1;
-    this.#made.add(provider);
     this.#lastProvider = provider;
     const ref = refOf(provider, message, attempt);
     const startedMs = clock.now();
@@ -234,11 +206,9 @@ export class Chain {
   }
 
   #waits(): Waiting {
-    const { unmade } = neverWalked(this.#job);
-    const wasMade = unmade !== null && this.#made.has(unmade);
+    const tried = this.#records.filter(({ result }) => result !== 'skipped');
     const [soonest] = this.#reached.sort((one, other) => one.nextTurnAtMs - other.nextTurnAtMs);
-    const turnInMs = soonest?.takeTurn();
-    return { kind: 'waits', heldUntilMs: this.#leasedUntilMs, unmade: wasMade ? null : unmade, turnInMs };
+    return { kind: 'waits', heldUntilMs: this.#leasedUntilMs, tried, started: [], turnInMs: soonest?.takeTurn() };
   }
 
   #conclude(provider: ProviderName, result: SendResult | undefined): Outcome | Unresolved | 'next' {

@@ -37,13 +37,14 @@ export async function sweep({
   if (orphans.length === 0) return 'done';
   const leasedUntilMs = clock.now() + leaseMsFor(attemptTimeoutMs);
   const claimed = await claimOrphans(pool, orphans, leasedUntilMs);
-  for (const { message, segments, providers, started } of claimed) {
+  for (const { message, segments, providers, tried, started } of claimed) {
     // Its own errors are logged there, and its message is left to a later sweep.
     void dispatcher.dispatch(
       {
         message,
         segments,
         providers: providers as ProviderName[],
+        tried: tried ?? [],
         started: started as ProviderName[],
         ownsLastStarted: false,
         leasedUntilMs,

@@ -75,6 +75,35 @@ describe('a message for whose turn its only provider has no room yet', () => {
     },
   );
 
+  it.each(['next', 'stop'] as const)(
+    'keeps the attempts that others refused in its story (policy after a request without an answer: %s)',
+    async (onTimeout) => {
+      const clock = createTestClock();
+      const providers = twilioAt({ ratePerSecond: 2 });
+      const routes = onlyTwilio.map((route) => ({ ...route, providers: ['vonage' as const, 'twilio' as const] }));
+      await withService({ clock, onTimeout, providers, routes, answerWithinMs: 100 }, async (service) => {
+        const { api } = await service.account();
+        await service.disturb('vonage', { outage: true });
+        const recipients = Array.from({ length: 6 }, (_, index) => `+999010018${index}`);
+        const answers = await Promise.all(recipients.map((to) => api.sent({ to })));
+        expect(answers.filter(({ status }) => status === 'pending').length).toBeGreaterThan(0);
+        clock.advance(6_000);
+        for (const { id } of answers) {
+          await until('delivered', async () => (await api.get(id)).status === 'delivered');
+          expect(await api.get(id)).toMatchObject({ provider: 'twilio', attempts: 2 });
+          const made = (await service.story(id)).filter(({ result }) => result !== 'skipped');
+          expect(made).toMatchObject([
+            { provider: 'vonage', result: 'retryable', code: '1030' },
+            { provider: 'twilio', result: 'accepted' },
+          ]);
+        }
+        for (const to of recipients) {
+          expect((await service.asked(to)).map(({ provider }) => provider)).toEqual(['vonage', 'twilio']);
+        }
+      });
+    },
+  );
+
   it('is waited for by who sent it, alone or in a bulk', async () => {
     const clock = createTestClock();
     await withService({ clock, providers: twilioAt({ ratePerSecond: 2 }), routes: onlyTwilio }, async (service) => {
