@@ -48,27 +48,50 @@ describe('a transaction', () => {
   });
 
   it('commits with the last statements of its work', async () => {
-    await transaction(pool, async (db, commit) => {
+    await transaction(pool, async (db, commitWith) => {
       await insert(db, 1);
-      await Promise.all([insert(db, 2), insert(db, 3), commit()]);
+      expect(await commitWith([insert(db, 2), 'as it is', undefined])).toMatchObject([
+        { rowCount: 1 },
+        'as it is',
+        undefined,
+      ]);
     });
-    expect(await notes()).toEqual([1, 2, 3]);
+    expect(await notes()).toEqual([1, 2]);
   });
 
   it('of whose last statements one fails changes nothing, and says why', async () => {
-    const failing = transaction(pool, async (db, commit) => {
+    const failing = transaction(pool, async (db, commitWith) => {
       await insert(db, 1);
-      await Promise.all([insert(db, 2), insert(db, 1), insert(db, 3), commit()]);
+      await commitWith([insert(db, 2), insert(db, 1), insert(db, 3)]);
     });
     await expect(failing).rejects.toThrow('duplicate key');
     expect(await notes()).toEqual([]);
-    await transaction(pool, (db, commit) => Promise.all([insert(db, 1), commit()]));
+    await transaction(pool, (db, commitWith) => commitWith([insert(db, 1)]));
     expect(await notes()).toEqual([1]);
   });
 
+  it.each([
+    ['before it is issued', () => Promise.reject(new Error('a bug'))],
+    [
+      'before it can be written',
+      (db: Db) => {
+        const circular: Record<string, unknown> = {};
+        circular['itself'] = circular;
+        return db.query('INSERT INTO notes (id, text) VALUES (3, $1)', [circular]);
+      },
+    ],
+  ])('of whose last statements one fails %s changes nothing', async (_when, fail) => {
+    const failing = transaction(pool, async (db, commitWith) => {
+      await insert(db, 1);
+      await commitWith([fail(db), insert(db, 2)]);
+    });
+    await expect(failing).rejects.toThrow(/a bug|circular/);
+    expect(await notes()).toEqual([]);
+  });
+
   it('has no statement after its commit', async () => {
-    const failing = transaction(pool, async (db, commit) => {
-      await Promise.all([insert(db, 1), commit()]);
+    const failing = transaction(pool, async (db, commitWith) => {
+      await commitWith([insert(db, 1)]);
       await insert(db, 2);
     });
     await expect(failing).rejects.toThrow('a statement came after the commit');

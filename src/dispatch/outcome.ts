@@ -77,8 +77,8 @@ export function createOutcomes(deps: OutcomeDeps): Batcher<Outcome, MessageRow |
       const giveUpMs = deps.clock.now() + heldMsMax;
       for (;;) {
         try {
-          const { messages, deliveries } = await transaction(deps.pool, (db, commit) =>
-            new Settlement(db, deps).settle(outcomes, commit),
+          const { messages, deliveries } = await transaction(deps.pool, (db, commitWith) =>
+            new Settlement(db, deps).settle(outcomes, commitWith),
           );
           deps.onDeliveries(deliveries);
           return messages;

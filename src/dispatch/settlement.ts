@@ -1,5 +1,6 @@
 import { UsageChanges, addUsage } from '../accounts/usage-queries.ts';
 import type { Db } from '../db/pool.ts';
+import type { CommitWith } from '../db/tx.ts';
 import type { MessageRow } from '../events/message-view.ts';
 import { readMessages } from '../events/read.ts';
 import { redacted } from '../events/redacted.ts';
@@ -45,10 +46,9 @@ export class Settlement {
     this.#nowMs = deps.clock.now();
   }
 
-  /** `commit` leaves with the last statements. */
   async settle(
     outcomes: readonly Outcome[],
-    commit: () => Promise<unknown>,
+    commitWith: CommitWith,
   ): Promise<{ messages: Array<MessageRow | undefined>; deliveries: FreshDelivery[] }> {
     const sent = outcomes.filter((outcome) => outcome.kind === 'sent').sort(byMessage);
     const failed = outcomes.filter((outcome) => outcome.kind === 'failed').sort(byMessage);
@@ -59,13 +59,12 @@ export class Settlement {
     if (receipts.length > 0) await this.#applyReceipts(receipts);
     // None of these needs another's result: they leave together, and the commit with them. The counters come last, for other transactions
     // wait for them.
-    const [deliveries] = await Promise.all([
+    const [deliveries] = await commitWith([
       announce(this.#db, this.#changes, this.#deps.ids, this.#nowMs),
       this.#resolved.length === 0 ? undefined : deleteQueueRows(this.#db, this.#resolved),
       this.#recordOptOuts(failed, receipts),
       this.#recordProviderRefs(sent, receipts),
       addUsage(this.#db, this.#usage),
-      commit(),
     ]);
     return { messages: outcomes.map((outcome) => this.#current.get(keyOf(outcome))), deliveries };
   }

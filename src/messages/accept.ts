@@ -2,7 +2,7 @@ import { countCalls, uncountCalls, type Overrun } from '../accounts/key-usage.ts
 import { addUsage, UsageChanges } from '../accounts/usage-queries.ts';
 import type { Db, Pool } from '../db/pool.ts';
 import { isConnectionFault } from '../db/pool.ts';
-import { transaction } from '../db/tx.ts';
+import { transaction, type CommitWith } from '../db/tx.ts';
 import type { MessageRow } from '../events/message-view.ts';
 import { lockBalance, recordCharges, sumByAccount, takeFromBalances } from '../ledger/ledger.ts';
 import { Batcher } from '../lib/batcher.ts';
@@ -72,7 +72,7 @@ export function createAccept(deps: AcceptDeps): Batcher<AcceptRequest, Acceptanc
 
 async function acceptAll(
   db: Db,
-  commit: () => Promise<unknown>,
+  commitWith: CommitWith,
   requests: readonly AcceptRequest[],
   { clock, ids, dispatchLeaseMs }: AcceptDeps,
 ): Promise<{ acceptances: Acceptance[]; deliveries: FreshDelivery[] }> {
@@ -116,7 +116,7 @@ async function acceptAll(
     if (idempotency !== null) await releaseKey(db, accountId, idempotency.key);
   }
   if (accepted.length === 0) return { acceptances, deliveries: [] };
-  const deliveries = await persist(db, commit, accepted, { ids, nowMs, leasedUntilMs });
+  const deliveries = await persist(db, commitWith, accepted, { ids, nowMs, leasedUntilMs });
   return { acceptances, deliveries };
 }
 
@@ -204,7 +204,7 @@ function toRow(request: AcceptRequest, { draft, costMicros, fault }: Verdict, no
 /** None of these statements needs another's result: they leave together, and the commit with them. */
 async function persist(
   db: Db,
-  commit: () => Promise<unknown>,
+  commitWith: CommitWith,
   accepted: ReadonlyArray<{ request: AcceptRequest; verdict: Verdict; message: MessageRow }>,
   { ids, nowMs, leasedUntilMs }: { ids: IdSource; nowMs: number; leasedUntilMs: number },
 ): Promise<FreshDelivery[]> {
@@ -238,13 +238,12 @@ async function persist(
     usage.add(message.account_id, createdMs, 'accepted', 1, message.cost_micros);
     if (message.status === 'failed') usage.add(message.account_id, createdMs, 'failed', 1, 0);
   }
-  const [deliveries] = await Promise.all([
+  const [deliveries] = await commitWith([
     announce(db, failed, ids, nowMs),
     insertMessages(db, rows, nowMs),
     queued.length === 0 ? undefined : insertQueueRows(db, queued, leasedUntilMs),
     charges.length === 0 ? undefined : recordCharges(db, charges, nowMs),
     addUsage(db, usage),
-    commit(),
   ]);
   return deliveries;
 }
