@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config.ts';
 import { createTestClock } from '../helpers/clock.ts';
-import { TestService, type ServiceOptions } from '../helpers/service.ts';
+import type { ServiceOptions } from '../helpers/service.ts';
 import { until } from '../helpers/until.ts';
+import { withService } from '../helpers/with-service.ts';
 
 /** Long enough that what is silent stays so while others are sent. */
 const providerTimeoutMs = 4_000;
@@ -19,15 +20,6 @@ const onlyTwilio: Config['routes'] = [
 /** Twilio with limits of its own. */
 function twilioAt(pace: { ratePerSecond?: number; concurrency?: number }): ServiceOptions['providers'] {
   return ({ twilio, ...others }) => ({ ...others, ...(twilio && { twilio: { ...twilio, ...pace } }) });
-}
-
-async function withService(options: ServiceOptions, use: (at: TestService) => Promise<void>): Promise<void> {
-  const at = await TestService.start(options);
-  try {
-    await use(at);
-  } finally {
-    await at.stop();
-  }
 }
 
 describe('a provider that takes requests and never answers', () => {

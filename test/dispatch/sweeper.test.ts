@@ -2,8 +2,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { toPublicId } from '../../src/lib/ids.ts';
 import { createAccept } from '../../src/messages/accept.ts';
 import { createTestClock } from '../helpers/clock.ts';
-import { TestService, type ServiceOptions, type TestAccount } from '../helpers/service.ts';
+import { TestService, type TestAccount } from '../helpers/service.ts';
 import { until } from '../helpers/until.ts';
+import { withService } from '../helpers/with-service.ts';
 
 // Messages whose process was lost: they are stored and leased, and nobody has them in memory.
 
@@ -47,15 +48,6 @@ async function acceptAndVanish(
   });
   expect(verdict).toBe('accepted');
   return drafts.map(({ id }) => toPublicId('msg', id));
-}
-
-async function withService(options: ServiceOptions, use: (at: TestService) => Promise<void>): Promise<void> {
-  const at = await TestService.start(options);
-  try {
-    await use(at);
-  } finally {
-    await at.stop();
-  }
 }
 
 describe('a message whose process was lost', () => {
